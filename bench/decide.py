@@ -12,7 +12,7 @@ from pathlib import Path
 from msgspec import structs
 
 from bench.measure import Figure
-from tallystick.guard.decide import Decider
+from tallystick.guard.decide import AgentMachine, Decider
 from tallystick.journal.home import Home
 from tallystick.model.decision import Call
 
@@ -47,7 +47,7 @@ def _loaded(folder: Path) -> Decider:
     """A decider for a store and a project that are there."""
     for name in (".tally/keys", ".claude", "project/src", "project/.claude"):
         (folder / "dev" / name).mkdir(parents=True)
-    return Decider(Home(folder / "dev" / ".tally"), folder / "dev")
+    return Decider(Home(folder / "dev" / ".tally"), AgentMachine(folder / "dev"))
 
 
 def _fresh(statement: str) -> float:

@@ -19,7 +19,7 @@ from tallystick.ask.impact import impact
 from tallystick.ask.why import why
 from tallystick.graph.graph import Graph, Mode
 from tallystick.journal.home import Home
-from tallystick.workspace.indexing import Index
+from tallystick.workspace.index import Index
 
 RELATIONS = 1_000_000
 QUESTIONS = 1_000

@@ -11,7 +11,7 @@ from pathlib import Path
 from msgspec import structs
 
 from bench.measure import Figure
-from tallystick.guard.decide import Decider
+from tallystick.guard.decide import AgentMachine, Decider
 from tallystick.journal.home import Home
 from tallystick.model.decision import Call
 
@@ -48,7 +48,7 @@ def figures(folder: Path) -> Iterator[Figure]:
             for path, text in files.items():
                 (project / path).parent.mkdir(parents=True, exist_ok=True)
                 (project / path).write_text(f"# {number}\n{text}")
-            decider = Decider(Home(home / ".tally"), home)
+            decider = Decider(Home(home / ".tally"), AgentMachine(home))
             decider.decide(_call(home, "true", "warming"))
             gc.freeze()  # as the recorder does when all is loaded
             first.append(_took(decider, _call(home, command, "first")))

@@ -14,7 +14,7 @@ from pathlib import Path
 from bench.measure import Figure, best_seconds, process_seconds
 from tallystick import Recorder
 from tallystick.ask.log_graph import read_graph
-from tallystick.cli.timeline import View
+from tallystick.cli.timeline import Look, View
 from tallystick.display.lanes import Node, drawn
 from tallystick.journal.home import Home
 from tallystick.journal.read import read_session
@@ -76,7 +76,7 @@ def _fill(home: Home, steps: int) -> None:
 def _replay(home: Home, verbosity: int, *, start: str | None = None) -> None:
     with open_cast(home, [_NAME], loads_blobs=verbosity > 0) as cast, Path(os.devnull).open("w") as out:
         asked = Asked(start=find_spot(cast, start) if start is not None else None)
-        view = View(120, verbosity, cast, is_mixed=False, is_styled=False)
+        view = View(cast, Look(width=120, verbosity=verbosity, is_mixed=False, is_styled=False))
         for line in view.lines(replay(cast, asked)):
             out.write(line)
 

@@ -17,12 +17,13 @@ from tallystick.agents.claude_code import transcript as claude_code
 from tallystick.ask.search import search
 from tallystick.capture.discover import recognise
 from tallystick.graph.graph import Graph, Mode
-from tallystick.graph.project import Depth
+from tallystick.graph.journals import Depth
 from tallystick.graph.search import Order, SearchFilter
 from tallystick.ingest.import_ import Importer
 from tallystick.journal.archive import Archive
 from tallystick.journal.home import Home
-from tallystick.workspace.indexing import Index, bring_up_to_date, open_index
+from tallystick.workspace.index import Index
+from tallystick.workspace.indexing import bring_up_to_date, open_index
 
 _STEPS = 500_000
 _FEW_STEPS = 50_000

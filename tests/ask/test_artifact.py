@@ -10,7 +10,7 @@ import pytest
 from tallystick.ask.artifact import list_known, thing_history
 from tallystick.graph.graph import Graph, Mode
 from tallystick.journal.home import Home
-from tallystick.workspace.indexing import Index
+from tallystick.workspace.index import Index
 from tests.graph.weaving import Weave
 
 HOME = Home(Path("/nowhere"))

@@ -13,7 +13,8 @@ from tallystick.graph.sql import ask
 from tallystick.journal.archive import Archive
 from tallystick.journal.home import Home
 from tallystick.sessions.rates import parse_rates
-from tallystick.workspace.indexing import Index, open_index
+from tallystick.workspace.index import Index
+from tallystick.workspace.indexing import open_index
 from tallystick.workspace.names import find_session
 from tests.cli.conftest import DISCOUNT
 from tests.support.fixtures import ImportPaths

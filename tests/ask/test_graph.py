@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from tallystick.ask.graph import graph_around
-from tallystick.ask.graph_walk import Direction
+from tallystick.ask.graph import find_starts, graph_around
+from tallystick.ask.graph_walk import Answer, Direction
 from tallystick.errors import NotFoundError, UsageError
 from tallystick.graph.graph import Graph, Mode
 from tallystick.journal.home import Home
 from tallystick.lineage.walk import NodeId, NodeKind
-from tallystick.workspace.indexing import Index
+from tallystick.workspace.index import Index
 from tests.graph.weaving import Weave
 
 HOME = Home(Path("/nowhere"))
@@ -25,11 +25,16 @@ def weave(tmp_path: Path) -> Iterator[Weave]:
         yield Weave(graph)
 
 
+def around(weave: Weave, texts: list[str]) -> Answer:
+    index = Index(weave.graph)
+    return graph_around(HOME, index, find_starts(index, texts, folder="/w"), Direction.UP)
+
+
 def test_the_starts_are_joined_and_each_is_there_once(weave: Weave) -> None:
     one = weave.session("one")
     one.prompt("a")
     a, b = (one.writes(one.call("Write"), f"file:///w/{name}") for name in "ab")
-    found = graph_around(HOME, Index(weave.graph), ["a", "b", "a"], Direction.UP, folder="/w")
+    found = around(weave, ["a", "b", "a"])
     assert found.start.nodes == (NodeId(NodeKind.ARTIFACT, a), NodeId(NodeKind.ARTIFACT, b))
     assert [node.distance for node in found.nodes[:2]] == [0, 0]
     nodes = [node.node for node in found.nodes]
@@ -39,6 +44,6 @@ def test_the_starts_are_joined_and_each_is_there_once(weave: Weave) -> None:
 def test_a_start_is_needed_and_each_must_be_known(weave: Weave) -> None:
     weave.version("file:///w/a")
     with pytest.raises(UsageError):
-        graph_around(HOME, Index(weave.graph), [], Direction.UP, folder="/w")
+        around(weave, [])
     with pytest.raises(NotFoundError):
-        graph_around(HOME, Index(weave.graph), ["a", "b"], Direction.UP, folder="/w")
+        around(weave, ["a", "b"])

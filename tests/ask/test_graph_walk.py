@@ -7,13 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from tallystick.ask.graph_walk import Answer, Direction, Limits, answer
+from tallystick.ask.graph_walk import Answer, Direction, answer
 from tallystick.ask.node_resolver import find_start
 from tallystick.graph.graph import Graph, Mode
 from tallystick.journal.home import Home
-from tallystick.lineage.walk import CutReason, NodeKind
+from tallystick.lineage.walk import CutReason, Limits, NodeKind
 from tallystick.recording.recorder import Recorder
-from tallystick.workspace.indexing import Index, open_index
+from tallystick.workspace.index import Index
+from tallystick.workspace.indexing import open_index
 from tests.graph.weaving import Weave
 from tests.support.asking import call
 

@@ -10,7 +10,8 @@ from tallystick.ask.impact import impact
 from tallystick.graph.graph import Graph, Mode
 from tallystick.journal.home import Home
 from tallystick.lineage.walk import NodeKind
-from tallystick.workspace.indexing import Index, open_index
+from tallystick.workspace.index import Index
+from tallystick.workspace.indexing import open_index
 from tests.graph.weaving import Weave
 from tests.support.asking import DATA, REPORT, SUMMARY, Told, read_and_write
 

@@ -13,7 +13,8 @@ from tallystick.journal.read import read_session
 from tallystick.lineage.quoting import flat, words_of
 from tallystick.lineage.taint import Trust
 from tallystick.recording.recorder import Recorder
-from tallystick.workspace.indexing import Index, open_index
+from tallystick.workspace.index import Index
+from tallystick.workspace.indexing import open_index
 from tests.support.tainting import KEY, Tainted, bring_in, call
 
 

@@ -12,7 +12,7 @@ from tallystick.errors import AmbiguousError, NotFoundError, UsageError
 from tallystick.graph.graph import Graph, Mode
 from tallystick.graph.resources import Named
 from tallystick.lineage.walk import NodeId, NodeKind
-from tallystick.workspace.indexing import Index
+from tallystick.workspace.index import Index
 from tests.graph.weaving import Weave
 
 

@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from tallystick.ask.graph import graph_around
-from tallystick.ask.graph_walk import Direction, Limits
+from tallystick.ask.graph import find_starts, graph_around
+from tallystick.ask.graph_walk import Direction
 from tallystick.ask.picture import picture_of
 from tallystick.journal.home import Home
 from tallystick.lineage.drawing_picture import Look, Picture
+from tallystick.lineage.walk import Limits
 from tallystick.workspace.indexing import open_index
 from tests.support.asking import DATA, REPORT, SUMMARY, Told, read_and_write
 
@@ -24,7 +25,8 @@ def told(tmp_path: Path) -> Told:
 def drawn(told: Told, text: str, direction: Direction = Direction.BOTH, **limits: int) -> Picture:
     home = Home(told.folder.parent / "store")
     with open_index(home) as index:
-        found = graph_around(home, index, [text], direction, folder=str(told.folder), limits=Limits(**limits))
+        starts = find_starts(index, [text], folder=str(told.folder))
+        found = graph_around(home, index, starts, direction, Limits(**limits))
     return picture_of(found)
 
 

@@ -16,7 +16,8 @@ from tallystick.lineage.taint_tree import TaintNode
 from tallystick.model.step import Source, Step
 from tallystick.recording.recorder import Recorder
 from tallystick.recording.session_writer import SessionWriter
-from tallystick.workspace.indexing import Index, open_index
+from tallystick.workspace.index import Index
+from tallystick.workspace.indexing import open_index
 from tests.support.tainting import PAGE, PLAN_TEXT, bring_in, call
 
 RECORDINGS = Path(__file__).parents[1] / "recordings" / "headless" / "2026-03"

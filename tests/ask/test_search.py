@@ -1,11 +1,12 @@
 """Finding steps by the words in them."""
 
 from tallystick.ask.search import search
-from tallystick.graph.project import Depth
+from tallystick.graph.journals import Depth
 from tallystick.graph.search import SearchFilter, SearchResult
 from tallystick.journal.home import Home
 from tallystick.recording.recorder import Recorder
-from tallystick.workspace.indexing import LARGEST_SEARCHED, open_index
+from tallystick.workspace.index import LARGEST_SEARCHED
+from tallystick.workspace.indexing import open_index
 
 
 def find(home: Home, text: str, wanted: SearchFilter | None = None) -> SearchResult:

@@ -12,7 +12,7 @@ from tallystick.journal.read import read_session
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Input, Ref
 from tallystick.recording.recorder import Recorder
-from tallystick.trust.erase import erase
+from tallystick.trust.erase import Erasure, erase
 from tallystick.trust.verify_named import find_session
 from tallystick.workspace.indexing import open_index
 from tallystick.workspace.names import find_step
@@ -65,7 +65,7 @@ def test_a_changed_value_shows(samples: Home) -> None:
 
 def test_an_erased_value_is_named_with_why(samples: Home) -> None:
     sid = find_session(samples, "a42b3437")
-    erase(samples, sid, 47, ["content.output"], reason="a customer asked", basis="law")
+    erase(samples, sid, 47, Erasure(("content.output",), reason="a customer asked", basis="law"))
     found = shown(samples, f"{sid}:47")
     assert found.step.withheld == ("content.output",)
     assert found.defect is None

@@ -12,7 +12,8 @@ from tallystick.errors import NotFoundError, UsageError
 from tallystick.journal.home import Home
 from tallystick.lineage.taint import Trust, Via
 from tallystick.lineage.taint_tree import TaintNode
-from tallystick.workspace.indexing import Index, open_index
+from tallystick.workspace.index import Index
+from tallystick.workspace.indexing import open_index
 from tests.support.tainting import PAGE, Tainted, bring_in
 
 

@@ -10,7 +10,8 @@ import pytest
 from tallystick.ask.unexplained import report
 from tallystick.graph.graph import Graph, Mode
 from tallystick.journal.home import Home
-from tallystick.workspace.indexing import Index, open_index
+from tallystick.workspace.index import Index
+from tallystick.workspace.indexing import open_index
 from tests.graph.weaving import Weave
 from tests.support.fixtures import RECORDINGS, ImportPaths
 

@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tallystick.ask.why import is_as_recorded, match_of, read_line_of, why, written_texts
+from tallystick.ask.why import is_as_recorded, match_of, read_line_of, why
 from tallystick.graph.resources import Named
 from tallystick.journal.home import Home
+from tallystick.lineage.quoting import written_texts
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Json
 from tallystick.recording.recorder import Recorder

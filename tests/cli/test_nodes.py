@@ -15,7 +15,7 @@ from tallystick.display.text import width_of
 from tallystick.graph.graph import Graph, Mode
 from tallystick.journal.home import Home
 from tallystick.lineage.walk import Cut, CutReason, Edge, NodeId, NodeKind
-from tallystick.workspace.indexing import Index
+from tallystick.workspace.index import Index
 from tests.graph.weaving import Weave
 from tests.support.cases import each
 

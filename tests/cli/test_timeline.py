@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tallystick.cli.timeline import View
+from tallystick.cli.timeline import Look, View
 from tallystick.journal.home import Home
 from tallystick.recording.recorder import Recorder
 from tallystick.review.replay import Asked, replay
@@ -31,7 +31,7 @@ def test_a_terminal_obeys_nothing_of_what_agents_write(user: Path, verbosity: in
         session.step("warning", content={"text": EVIL, "goal": EVIL})
         session.step("security_static", content={"taint_lineage": [{"block_id": EVIL, "source": EVIL, "trust": EVIL}]})
     with open_cast(Home(user / ".tally"), ["evil"], loads_blobs=True) as cast:
-        view = View(100, verbosity, cast, is_mixed=True, is_styled=True)
+        view = View(cast, Look(width=100, verbosity=verbosity, is_mixed=True, is_styled=True))
         lines = list(view.lines(replay(cast, Asked())))
     for line in lines:
         shown = SGR.sub("", line)
@@ -42,8 +42,12 @@ def test_a_terminal_obeys_nothing_of_what_agents_write(user: Path, verbosity: in
 
 def test_the_colours_add_nothing_but_colours(samples: Home) -> None:
     with open_cast(samples, ["7c1f0a9e"]) as cast:
-        plain = list(View(100, 2, cast, is_mixed=False, is_styled=False).lines(replay(cast, Asked())))
-        styled = list(View(100, 2, cast, is_mixed=False, is_styled=True).lines(replay(cast, Asked())))
+        plain = list(
+            View(cast, Look(width=100, verbosity=2, is_mixed=False, is_styled=False)).lines(replay(cast, Asked()))
+        )
+        styled = list(
+            View(cast, Look(width=100, verbosity=2, is_mixed=False, is_styled=True)).lines(replay(cast, Asked()))
+        )
     assert [SGR.sub("", line).rstrip() for line in styled] == plain
     assert sum("\x1b[" in line for line in styled) > 50
 
@@ -51,14 +55,14 @@ def test_the_colours_add_nothing_but_colours(samples: Home) -> None:
 def test_mixed_sessions_are_called_by_letters_and_what_hangs_on_them_by_numbers() -> None:
     tops = [track(letter) for letter in "abc"]
     children = {sid("b"): (track("d", "b0"), track("e", "b0")), sid("e"): (track("f", "e0"),)}
-    view = View(100, 0, cast_of(*tops, children=children), is_mixed=True, is_styled=False)
+    view = View(cast_of(*tops, children=children), Look(width=100, verbosity=0, is_mixed=True, is_styled=False))
     heads = [line for line in view.lines(iter(())) if "·" in line]
     assert [line.split()[0] for line in heads] == ["A", "B", "B1", "B2", "B3", "C"]
 
 
 def test_many_sessions_still_have_names_of_their_own() -> None:
     tops = [Track(session=f"{number:032x}", agent="demo") for number in range(60)]
-    view = View(100, 0, cast_of(*tops), is_mixed=True, is_styled=False)
+    view = View(cast_of(*tops), Look(width=100, verbosity=0, is_mixed=True, is_styled=False))
     heads = [line.split()[0] for line in view.lines(iter(())) if "·" in line]
     assert heads[:2] == ["A", "B"]
     assert heads[26:28] == ["AA", "AB"]
@@ -67,7 +71,7 @@ def test_many_sessions_still_have_names_of_their_own() -> None:
 
 def test_the_last_lines_say_what_it_came_to_and_how_it_ended(samples: Home) -> None:
     with open_cast(samples, ["7c1f0a9e", "a42b3437"]) as cast:
-        view = View(100, 0, cast, is_mixed=False, is_styled=False)
+        view = View(cast, Look(width=100, verbosity=0, is_mixed=False, is_styled=False))
         *_, totals, end = view.lines(replay(cast, Asked(below=Below.HIDE)))
     assert re.fullmatch(r"── \d+ steps, \d+ calls, \d+ failed, [\d,]+ tokens of 2 sessions ──", totals)
     assert re.fullmatch(r"   [0-9a-f]{8} ended: completed", end)
@@ -77,6 +81,6 @@ def test_what_is_known_of_a_session_stands_in_its_heading() -> None:
     one = track("a", source_session="own\x1bid", started="2026-01-02T03:04:05.000000Z", counts=Counts(steps=1200))
     cast = cast_of(one)
     cast.origins[one.session] = "/tmp/log\n.jsonl"
-    head, note, _ = View(200, 0, cast, is_mixed=False, is_styled=False).lines(iter(()))
+    head, note, _ = View(cast, Look(width=200, verbosity=0, is_mixed=False, is_styled=False)).lines(iter(()))
     assert head == "aaaaaaaa · demo · own␛id · 2026-01-02 03:04:05 · 1,200 steps · /tmp/log␊.jsonl"
     assert "nothing vouches" in note

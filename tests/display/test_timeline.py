@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tallystick.display.said import text_of
 from tallystick.display.text import width_of
-from tallystick.display.timeline import Timeline, folded_text, session_words
+from tallystick.display.timeline import RowSetting, Timeline, folded_text, session_words
 from tallystick.journal.home import Home
 from tallystick.lineage.taint import Trust
 from tallystick.lineage.taint_tree import TaintNode
@@ -27,7 +27,7 @@ ROW = re.compile(r" *\d+ .*│ ")
 
 def rows(*steps: Recorded, width: int = 100, verbosity: int = 0, agent: str = "demo", **more: object) -> list[str]:
     timeline = Timeline(width, verbosity)
-    return [text_of(line).rstrip() for one in steps for line in timeline.rows(one, agent=agent, **more)]  # type: ignore[arg-type]
+    return [text_of(line).rstrip() for one in steps for line in timeline.rows(one, RowSetting(agent=agent, **more))]  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("verbosity", [0, 1, 2])
@@ -38,7 +38,7 @@ def test_the_log_of_the_headless_agent_is_shown_as_reviewed(samples: Home, verbo
         shown = [
             text_of(line).rstrip()
             for beat in replay(cast, Asked(below=Below.INLINE))
-            for line in timeline.rows(beat.step, agent="headless", role=beat.role)
+            for line in timeline.rows(beat.step, RowSetting(agent="headless", role=beat.role))
         ]
     golden = GOLDENS / f"headless-{verbosity}.txt"
     assert "\n".join(shown) + "\n" == golden.read_text(encoding="utf-8")
@@ -113,7 +113,7 @@ def test_a_goal_is_headed_once_and_not_by_checks_or_sub_agents() -> None:
         found = []
         for kind, goal, role in steps:
             one = step(kind, values={"goal": goal} if goal else {})
-            found += [text_of(line).strip() for line in timeline.rows(one, agent="headless", role=role)]
+            found += [text_of(line).strip() for line in timeline.rows(one, RowSetting(agent="headless", role=role))]
         return [line for line in found if line.startswith("GOAL: ")]
 
     assert goals(("goal_start", "draft", None), ("user", "draft", None), ("goal_end", "draft", None)) == ["GOAL: draft"]
@@ -147,7 +147,7 @@ def test_a_session_that_begins_or_is_folded_is_named_without_a_number_that_would
 def test_labels_and_numbers_of_the_source_have_their_columns() -> None:
     timeline = Timeline(100, 0, shows_seq=True, labels=3)
     (_, first), (second,) = (
-        [text_of(line) for line in timeline.rows(step("user", n=n, seq=seq), agent="demo", label="A1")]
+        [text_of(line) for line in timeline.rows(step("user", n=n, seq=seq), RowSetting(agent="demo", label="A1"))]
         for n, seq in ((1, 123456), (2, None))
     )
     assert first.startswith("    1 #1234… A1  │ ")
@@ -158,7 +158,9 @@ def test_what_is_not_shown_is_spoken_of_all_the_same() -> None:
     timeline = Timeline(100, 0)
     timeline.note(step("security_block", n=3, block_id="b0001", seq=2))
     lineage = [{"block_id": "b0001", "trust": "untrusted", "source": "tool:web_fetch"}]
-    shown = timeline.rows(step("security_static", flags=["x"], values={"taint_lineage": lineage}), agent="headless")
+    shown = timeline.rows(
+        step("security_static", flags=["x"], values={"taint_lineage": lineage}), RowSetting(agent="headless")
+    )
     assert text_of(list(shown)[-1]).endswith("● b0001 [untrusted] tool:web_fetch (seq:2)")
 
 
@@ -215,7 +217,8 @@ def test_where_it_is_narrow_a_row_has_less_of_the_time_and_still_fits(width: int
     timeline = Timeline(width, 2, shows_seq=True, labels=3)
     one = step("user", n=123456, seq=987654321, values={"text": "word " * 50})
     shown = [
-        text_of(line) for line in timeline.rows(one, agent="demo", depth=30, role="a role that is long", label="A12")
+        text_of(line)
+        for line in timeline.rows(one, RowSetting(agent="demo", depth=30, role="a role that is long", label="A12"))
     ]
     assert all(width_of(line) <= width for line in shown)
     assert ".678" in shown[1] if width > 70 else "03:04:05 │" in shown[1]

@@ -12,7 +12,7 @@ import msgspec
 
 from tallystick.errors import FormatError
 from tallystick.graph.graph import Graph
-from tallystick.graph.project import Journal
+from tallystick.graph.journals import Journal
 from tallystick.model.moments import epoch_time
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Json

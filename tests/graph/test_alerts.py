@@ -18,10 +18,10 @@ from tallystick.graph.alerts import (
     project_alerts,
     read_anchor,
     reviews_of,
-    step_id_of,
 )
 from tallystick.graph.graph import Graph, GraphError, Mode
 from tallystick.graph.project import project
+from tallystick.graph.session_ids import step_id_of
 from tallystick.seal.alert_chain import GENESIS, Anchor, Finding, Link, Sealed, chain_order
 from tests.graph.making import Session
 from tests.support.alerting import lay_tables

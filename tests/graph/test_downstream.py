@@ -6,7 +6,7 @@ import pytest
 
 from tallystick.graph.downstream import Downstream
 from tallystick.graph.graph import Graph
-from tallystick.lineage.walk import CutReason, NodeId, NodeKind, Walked, walk
+from tallystick.lineage.walk import CutReason, Limits, NodeId, NodeKind, Walked, walk
 from tests.graph.weaving import Weave
 
 
@@ -20,7 +20,7 @@ def version(id_: int) -> NodeId:
 
 
 def effects(weave: Weave, *start: NodeId) -> Walked:
-    return walk(start, Downstream(weave.graph, start), depth=20, most_nodes=1000, most_edges_a_node=1000)
+    return walk(start, Downstream(weave.graph, start), Limits(depth=20, nodes=1000, edges_a_node=1000))
 
 
 def told(walked: Walked) -> set[tuple[NodeId, str, NodeId]]:
@@ -155,7 +155,7 @@ def test_ten_thousand_readers_do_not_hide_what_was_made_of_a_file(weave: Weave) 
     b = one.writes(one.call("Bash"), "file:///w/b")
     weave.flow(a, b)
     start = [version(a)]
-    walked = walk(start, Downstream(weave.graph, start), depth=8, most_nodes=500, most_edges_a_node=50)
+    walked = walk(start, Downstream(weave.graph, start), Limits(depth=8, nodes=500, edges_a_node=50))
     assert version(b) in walked.nodes
     (cut,) = [cut for cut in walked.cuts if cut.node == version(a)]
     assert (cut.why, cut.shown, cut.total) == (CutReason.FAN_OUT, 50, 10_001)

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from tallystick.graph.extra_meta import LEFT_OUT, LONGEST, other_members
 from tallystick.graph.rows import step_row
+from tallystick.graph.tables import SessionState
 from tests.graph.making import Session
 
 VALUES = st.recursive(
@@ -48,5 +49,5 @@ def test_of_members_that_do_not_fit_the_short_ones_stay() -> None:
 def test_a_row_has_them_with_those_that_do_not_fit_the_format() -> None:
     bare = Session().add("security_block", {"trust": "untrusted"})
     step = replace(bare, values={"content.meta": {"entropy": 4.5, "trust": "from content"}})
-    row = step_row(step, first_id=1, agent="demo", at_us=0, request=None, offset=0)
+    row = step_row(step, SessionState("s", first_id=1, agent_id="demo"), at_us=0, request=None, offset=0)
     assert json.loads(row.meta or "") == {"entropy": 4.5, "trust": "untrusted"}

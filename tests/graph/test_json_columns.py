@@ -5,7 +5,7 @@ from hashlib import sha256
 
 from tallystick.graph.json_columns import content_digest, input_of, intent_input, plain, response_of, said_outcome
 from tallystick.graph.rows import step_row
-from tallystick.graph.tables import StepRow
+from tallystick.graph.tables import SessionState, StepRow
 from tallystick.model.intent import Domain, Effects, Intent, Operation
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Json
@@ -22,7 +22,7 @@ def step(kind: str = "tool_result", meta: dict[str, Json] | None = None, **conte
         meta={"type": kind, **(meta or {})},
         values={f"content.{name}": value for name, value in content.items()},
     )
-    return told, step_row(told, first_id=100, agent="demo", at_us=7, request=None, offset=0)
+    return told, step_row(told, SessionState("s", first_id=100, agent_id="demo"), at_us=7, request=None, offset=0)
 
 
 def intent(operation: Operation, target: str, **more: Json) -> Intent:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from tallystick.graph.observed import observed_accesses, observed_row, seen_effect
 from tallystick.graph.rows import step_row
-from tallystick.graph.tables import StepRow
+from tallystick.graph.tables import SessionState, StepRow
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Json
 from tests.support.cases import each
@@ -18,7 +18,7 @@ def effect(meta: dict[str, Json], kind: str = "file_effect", **content: Json) ->
         meta={"type": kind, "source": "watch", **meta},
         values={f"content.{name}": value for name, value in content.items()},
     )
-    return told, step_row(told, first_id=100, agent="demo", at_us=7000, request=None, offset=0)
+    return told, step_row(told, SessionState("s", first_id=100, agent_id="demo"), at_us=7000, request=None, offset=0)
 
 
 def touched(meta: dict[str, Json], **content: Json) -> list[tuple[str, str, str | None]]:

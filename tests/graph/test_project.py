@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from tallystick.errors import JournalError
 from tallystick.graph.graph import Graph, Mode
-from tallystick.graph.project import Depth, Journal, forget, project, unsearchable_sessions
-from tallystick.graph.queries import indexed_sessions
+from tallystick.graph.journals import Depth, Journal
+from tallystick.graph.project import forget, project
+from tallystick.graph.queries import indexed_sessions, unsearchable_sessions
 from tallystick.journal.archive import Archive
 from tallystick.journal.home import Home
 from tallystick.journal.read import read_file

@@ -11,9 +11,9 @@ import pytest
 from tallystick.graph.downstream import Downstream
 from tallystick.graph.graph import Graph, Mode, Row
 from tallystick.graph.nodes import describe
-from tallystick.graph.relating import edge_of, evidence_of, related
+from tallystick.graph.relating import Ends, edge_of, evidence_of, related
 from tallystick.graph.upstream import Upstream
-from tallystick.lineage.walk import NodeId, NodeKind, walk
+from tallystick.lineage.walk import Limits, NodeId, NodeKind, walk
 from tests.graph.weaving import Weave
 from tests.support.cases import each
 
@@ -63,7 +63,7 @@ def ask_everything(graph: Graph) -> None:
     start += [root.step(n) for n in (call, allowed, result, effect, merge)]
     start += [root.prompt_node(prompt), root.node, child.node, claimed.node]
     for direction in (Upstream, Downstream):
-        walked = walk(start, direction(graph, start), depth=8, most_nodes=999, most_edges_a_node=999)
+        walked = walk(start, direction(graph, start), Limits(depth=8, nodes=999, edges_a_node=999))
         describe(graph, walked.nodes)
 
 
@@ -89,7 +89,7 @@ def test_of_each_node_no_more_than_its_share_is_read_and_the_rest_is_counted(wea
         weave.relate(("artifact", 1), "consumed_by", ("agent_event", number))
     weave.relate(("artifact", 2), "consumed_by", ("agent_event", 1))
     weave.relate(("artifact", 2), "derived_from", ("artifact", 1))
-    rows, more = related(weave.graph, "src", "artifact", [1, 2, 3], "agent_event")
+    rows, more = related(weave.graph, Ends("src", "artifact", "agent_event"), [1, 2, 3])
     assert sum(row[1] == 1 for row in rows) == 401
     assert [row[3] for row in rows if row[1] == 2] == [1]
     assert more == {1: 49}
@@ -97,13 +97,13 @@ def test_of_each_node_no_more_than_its_share_is_read_and_the_rest_is_counted(wea
 
 def test_any_number_of_nodes_can_be_asked_for_at_once(weave: Weave) -> None:
     weave.relate(("artifact", 6000), "consumed_by", ("agent_event", 1))
-    rows, _ = related(weave.graph, "src", "artifact", range(10_000), "agent_event")
+    rows, _ = related(weave.graph, Ends("src", "artifact", "agent_event"), range(10_000))
     assert [row[1] for row in rows] == [6000]
 
 
 def test_an_edge_has_what_the_row_says(weave: Weave) -> None:
     weave.relate(("system_event", 7), "modified", ("artifact", 8), confidence=0.25, operation="modify")
-    (row,), _ = related(weave.graph, "dst", "artifact", [8], "system_event")
+    (row,), _ = related(weave.graph, Ends("dst", "artifact", "system_event"), [8])
     edge = edge_of(row)
     assert (edge.source, edge.target) == (NodeId(NodeKind.STEP, 7), NodeId(NodeKind.ARTIFACT, 8))
     assert (edge.relation, edge.confidence, edge.evidence) == ("modified", 0.25, {"operation": "modify"})

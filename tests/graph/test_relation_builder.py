@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from msgspec.structs import astuple
 
+from tallystick.graph.content_tags import meaning
 from tallystick.graph.graph import Graph
 from tallystick.graph.relation_builder import settle
 from tallystick.graph.statements import insertion
@@ -28,20 +29,20 @@ def rows(graph: Graph) -> dict[str, list[tuple[object, ...]]]:
 def test_what_is_settled_twice_is_as_it_was(graph: Graph) -> None:
     touch(graph, "write", 10)
     touch(graph, "read", 20, request=2)
-    assert settle(graph) == 1
+    assert settle(graph, meaning) == 1
     before = rows(graph)
-    assert settle(graph) == 0
+    assert settle(graph, meaning) == 0
     graph.change("INSERT INTO unsettled VALUES (?)", (THING,))
-    assert settle(graph) == 1
+    assert settle(graph, meaning) == 1
     assert rows(graph) == before
 
 
 def test_an_earlier_write_that_is_told_later_moves_the_reads_after_it(graph: Graph) -> None:
     touch(graph, "write", 10)
     touch(graph, "read", 30, request=2)
-    settle(graph)
+    settle(graph, meaning)
     touch(graph, "write", 20, request=3)
-    settle(graph)
+    settle(graph, meaning)
     assert graph.rows("SELECT src_request, dst_request FROM links") == [(3, 2)]
     readers = graph.rows(
         "SELECT a.version FROM relations r JOIN artifacts a ON a.artifact_id = r.src_id WHERE r.relation_type = 'consumed_by'"
@@ -53,10 +54,10 @@ def test_an_earlier_write_that_is_told_later_moves_the_reads_after_it(graph: Gra
 def test_a_thing_of_which_nothing_is_left_leaves_nothing(graph: Graph) -> None:
     touch(graph, "write", 10)
     touch(graph, "read", 20, request=2)
-    settle(graph)
+    settle(graph, meaning)
     graph.change("DELETE FROM accesses")
     graph.change("INSERT INTO unsettled VALUES (?)", (THING,))
-    settle(graph)
+    settle(graph, meaning)
     assert rows(graph) == {table: [] for table in TABLES}
 
 
@@ -67,6 +68,6 @@ def test_more_things_than_fit_a_transaction_are_all_settled(graph: Graph) -> Non
         graph.change(insertion("accesses", Access), astuple(access))
         graph.change("INSERT INTO things VALUES (?, ?, ?)", (thing_id(*name), *name))
         graph.change("INSERT INTO unsettled VALUES (?)", (thing_id(*name),))
-    assert settle(graph) == 900
+    assert settle(graph, meaning) == 900
     assert graph.rows("SELECT count(*) FROM artifacts") == [(900,)]
     assert graph.rows("SELECT * FROM unsettled") == []

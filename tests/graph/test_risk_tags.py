@@ -1,7 +1,8 @@
 """What is found in contents, as rows of the graph."""
 
+from tallystick.graph.content_tags import meaning, tags_in
 from tallystick.graph.graph import Graph
-from tallystick.graph.risk_tags import TagRow, meaning, tags_in, worst
+from tallystick.graph.risk_tags import TagRow, worst
 from tests.graph.acting import Story, told
 from tests.support.cases import each
 

@@ -9,8 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tallystick.graph import rules
+from tallystick.graph.content_tags import tags_in
 from tallystick.graph.graph import Graph, Mode
-from tallystick.graph.project import Depth, forget, project
+from tallystick.graph.journals import Depth
+from tallystick.graph.project import forget, project
 from tallystick.graph.row_writer import (
     ROOM,
     Writer,
@@ -21,6 +23,7 @@ from tallystick.graph.row_writer import (
     read_session,
     remove_session,
 )
+from tallystick.graph.session import SessionProjection
 from tallystick.graph.tables import EdgeRow, RequestState, SessionState, StepRow
 from tests.graph.making import Session, sid_of
 from tests.support.laws import examples
@@ -238,8 +241,9 @@ def test_a_place_is_where_a_step_was_read(graph: Graph) -> None:
 def test_rows_that_wait_are_found_too(graph: Graph) -> None:
     session = told()
     writer = Writer(graph, new_session(graph, session.sid, inode=1, room=ROOM), lambda offset: None)
+    projection = SessionProjection(writer.state, writer, writer.rows, tags_in)
     for line in session.lines:
-        writer.projection.take(line.step, line.offset)
+        projection.take(line.step, line.offset)
         writer.take_text(line.step)
     assert writer.waiting_characters == len("word1word2")
     found = writer.step(1)

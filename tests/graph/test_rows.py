@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tallystick.graph.rows import edge_rows, known_time, step_row, text_or_none, whole_or_none, written_for_an_hour
-from tallystick.graph.tables import StepRow
+from tallystick.graph.tables import SessionState, StepRow
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Json
 from tests.support.cases import cases, each, each_case
@@ -23,7 +23,9 @@ def recorded(meta: Mapping[str, Json], *, n: int = 3, parents: tuple[str, ...] =
 
 
 def row_of(meta: Mapping[str, Json], **values: Json) -> StepRow:
-    return step_row(recorded(meta, **values), first_id=100, agent="demo", at_us=7, request=2, offset=55)
+    return step_row(
+        recorded(meta, **values), SessionState("s", first_id=100, agent_id="demo"), at_us=7, request=2, offset=55
+    )
 
 
 def test_a_row_has_what_the_step_says() -> None:
@@ -87,7 +89,7 @@ def test_a_name_that_does_not_fit_meta_is_found_beside_it() -> None:
 @given(st.dictionaries(st.sampled_from(MEMBERS), ODD), ODD)
 def test_members_of_any_other_type_count_as_absent(meta: dict[str, Json], rest: Json) -> None:
     step = recorded(meta, n=0, content_meta=rest)
-    row = step_row(step, first_id=100, agent="demo", at_us=7, request=None, offset=0)
+    row = step_row(step, SessionState("s", first_id=100, agent_id="demo"), at_us=7, request=None, offset=0)
     assert row.tokens_input is None
     for text in (row.ts, row.source_id, row.corr, row.tool, row.model, row.agent_role):
         assert text is None or type(text) is str

@@ -8,7 +8,7 @@ from tallystick.graph.downstream import Downstream
 from tallystick.graph.graph import Graph
 from tallystick.graph.running import run_for, written_by
 from tallystick.graph.upstream import Upstream
-from tallystick.lineage.walk import NodeId, NodeKind, walk
+from tallystick.lineage.walk import Limits, NodeId, NodeKind, walk
 from tests.graph.weaving import Strand, Weave
 
 
@@ -53,8 +53,8 @@ def test_a_program_leads_to_what_its_command_wrote_and_not_to_what_another_one_d
 def test_both_walks_follow_it(weave: Weave) -> None:
     _, program, out, copy = scene(weave)
     top, bottom = NodeId(NodeKind.ARTIFACT, program), NodeId(NodeKind.ARTIFACT, out)
-    limits = {"depth": 5, "most_nodes": 99, "most_edges_a_node": 99}
-    assert top in walk([bottom], Upstream(weave.graph, [bottom]), **limits).nodes
-    down = walk([top], Downstream(weave.graph, [top]), **limits).nodes
+    limits = Limits(depth=5, nodes=99, edges_a_node=99)
+    assert top in walk([bottom], Upstream(weave.graph, [bottom]), limits).nodes
+    down = walk([top], Downstream(weave.graph, [top]), limits).nodes
     assert bottom in down
     assert NodeId(NodeKind.ARTIFACT, copy) not in down

@@ -12,7 +12,8 @@ from msgspec.structs import replace
 from tallystick.errors import UsageError
 from tallystick.graph.document import COLUMNS
 from tallystick.graph.graph import Graph, Mode
-from tallystick.graph.project import Depth, project
+from tallystick.graph.journals import Depth
+from tallystick.graph.project import project
 from tallystick.graph.search import Hit, Order, Part, SearchFilter, match_expression, search
 from tallystick.graph.steps import StepEntry
 from tallystick.model.recorded import Recorded

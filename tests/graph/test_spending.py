@@ -10,7 +10,8 @@ from tallystick.graph.queries import SessionFilter, list_sessions
 from tallystick.graph.spending import By, UsedFilter, names_of, steps_query, used_models, used_sums
 from tallystick.graph.sql import ask
 from tallystick.journal.home import Home
-from tallystick.workspace.indexing import Index, open_index
+from tallystick.workspace.index import Index
+from tallystick.workspace.indexing import open_index
 
 
 @pytest.fixture

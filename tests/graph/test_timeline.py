@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tallystick.graph import timeline
 from tallystick.graph.graph import Graph
-from tallystick.graph.project import Depth
+from tallystick.graph.journals import Depth
 from tallystick.graph.steps import StepEntry
 from tallystick.graph.timeline import Spot, Wanted
 from tallystick.journal.home import Home

@@ -7,7 +7,7 @@ import pytest
 from tallystick.graph.graph import Graph
 from tallystick.graph.relating import MOST_READ
 from tallystick.graph.upstream import Upstream
-from tallystick.lineage.walk import CutReason, Edge, NodeId, NodeKind, Walked, walk
+from tallystick.lineage.walk import CutReason, Edge, Limits, NodeId, NodeKind, Walked, walk
 from tests.graph.weaving import Strand, Weave
 
 
@@ -21,7 +21,7 @@ def version(id_: int) -> NodeId:
 
 
 def causes(weave: Weave, *start: NodeId) -> Walked:
-    return walk(start, Upstream(weave.graph, start), depth=20, most_nodes=1000, most_edges_a_node=1000)
+    return walk(start, Upstream(weave.graph, start), Limits(depth=20, nodes=1000, edges_a_node=1000))
 
 
 def told(walked: Walked) -> set[tuple[NodeId, str, NodeId]]:
@@ -271,11 +271,7 @@ def test_of_a_crowd_of_edges_some_are_read_and_all_are_counted(weave: Weave) -> 
     for number in range(MOST_READ + 100):
         weave.flow(weave.version(f"file:///w/part{number}"), whole, via="command")
     walked = walk(
-        [version(whole)],
-        Upstream(weave.graph, [version(whole)]),
-        depth=1,
-        most_nodes=5000,
-        most_edges_a_node=50,
+        [version(whole)], Upstream(weave.graph, [version(whole)]), Limits(depth=1, nodes=5000, edges_a_node=50)
     )
     cut = next(cut for cut in walked.cuts if cut.node == version(whole))
     assert (cut.why, cut.shown, cut.total) == (CutReason.FAN_OUT, 50, MOST_READ + 101)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tallystick.agents.hooks import SettingsFile, hook_adapter
 from tallystick.errors import PolicyError
-from tallystick.guard.decide import Decider
+from tallystick.guard.decide import AgentMachine, Decider
 from tallystick.guard.fallback_decision import UNDECIDED, undecided
 from tallystick.journal.home import Home
 from tallystick.model.decision import Call, Decision, Effect
@@ -50,7 +50,9 @@ class Machine:
         (self.project / "log-link").symlink_to(store / "ledger.jsonl")
         (self.project / "store-link").symlink_to(store)
         (self.project / "claude-link").symlink_to(self.user / ".claude")
-        self.decider = Decider(Home(store), self.user, environment={}, package=self.package, adapters=[_claude_code()])
+        self.decider = Decider(
+            Home(store), AgentMachine(self.user, environment={}, package=self.package, adapters=[_claude_code()])
+        )
 
     def call(self, tool: str, args: Any, cwd: Path | None = None) -> Decision:
         args = _filled(args, self.user, self.package)
@@ -255,7 +257,8 @@ def test_what_nobody_could_decide_is_answered_with_the_reason() -> None:
 def test_settings_that_a_variable_moves_are_protected_there(tmp_path: Path) -> None:
     moved = tmp_path / "moved"
     decider = Decider(
-        Home(tmp_path / "store"), tmp_path, environment={"CLAUDE_CONFIG_DIR": str(moved)}, adapters=[_claude_code()]
+        Home(tmp_path / "store"),
+        AgentMachine(tmp_path, environment={"CLAUDE_CONFIG_DIR": str(moved)}, adapters=[_claude_code()]),
     )
     for command in (f"echo > {moved}/settings.json", "echo > $CLAUDE_CONFIG_DIR/settings.json"):
         call = Call(agent="a", session="s", tool="Bash", args={"command": command}, cwd=str(tmp_path))
@@ -267,7 +270,7 @@ def test_settings_of_every_adapter_are_protected(tmp_path: Path) -> None:
         def settings(self, *, project: bool) -> tuple[SettingsFile, ...]:
             return (SettingsFile(path=".other/p.js" if project else ".config/other/u.js", ours=True),)
 
-    decider = Decider(Home(tmp_path / "store"), tmp_path, adapters=[Other()])  # type: ignore[list-item]
+    decider = Decider(Home(tmp_path / "store"), AgentMachine(tmp_path, adapters=[Other()]))  # type: ignore[list-item]
     for path in (".config/other/u.js", "project/.other/p.js"):
         call = Call(agent="a", session="s", tool="edit", args={"path": f"{tmp_path}/{path}"}, cwd=f"{tmp_path}/project")
         assert HOOKS in decider.decide(call).rules, path
@@ -275,7 +278,7 @@ def test_settings_of_every_adapter_are_protected(tmp_path: Path) -> None:
 
 def test_a_project_given_by_name_is_protected_from_everywhere(tmp_path: Path) -> None:
     def decided(projects: list[Path]) -> Decision:
-        decider = Decider(Home(tmp_path / "store"), tmp_path, projects, adapters=[_claude_code()])
+        decider = Decider(Home(tmp_path / "store"), AgentMachine(tmp_path, projects, adapters=[_claude_code()]))
         args = {"file_path": str(tmp_path / "named" / ".claude" / "settings.json"), "content": ""}
         return decider.decide(Call(agent="a", session="s", tool="Write", args=args, cwd=str(tmp_path / "elsewhere")))
 
@@ -284,14 +287,16 @@ def test_a_project_given_by_name_is_protected_from_everywhere(tmp_path: Path) ->
 
 
 def test_a_checkout_is_warned_about_only(tmp_path: Path) -> None:
-    decider = Decider(Home(tmp_path / "store"), tmp_path, package=tmp_path / "src" / "tallystick", adapters=[])
+    decider = Decider(
+        Home(tmp_path / "store"), AgentMachine(tmp_path, package=tmp_path / "src" / "tallystick", adapters=[])
+    )
     args = {"file_path": str(tmp_path / "src" / "tallystick" / "hook.py"), "content": ""}
     decision = decider.decide(Call(agent="a", session="s", tool="Write", args=args, cwd=str(tmp_path)))
     assert (decision.effect, decision.rules) == (Effect.WARN, ("tally.checkout",))
 
 
 def test_a_store_elsewhere_is_protected_where_it_is(tmp_path: Path) -> None:
-    decider = Decider(Home(tmp_path / "data" / "store"), tmp_path / "dev", adapters=[])
+    decider = Decider(Home(tmp_path / "data" / "store"), AgentMachine(tmp_path / "dev", adapters=[]))
 
     def effect(command: str) -> Effect:
         args = {"command": command}

@@ -8,7 +8,7 @@ import pytest
 
 from tallystick.ask.search import search
 from tallystick.capture.discover import Found, Refused
-from tallystick.graph.project import Depth
+from tallystick.graph.journals import Depth
 from tallystick.graph.queries import SessionFilter, list_sessions
 from tallystick.graph.search import SearchFilter
 from tallystick.ingest.adapters import adapters

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from tallystick.errors import TallystickError
 from tallystick.recording.recorder import Recorder
-from tallystick.trust.erase import erase
+from tallystick.trust.erase import Erasure, erase
 
 
 def main(store: str, name: str, steps: int, mode: str) -> int:
@@ -37,7 +37,7 @@ def main(store: str, name: str, steps: int, mode: str) -> int:
                 if number % 5 == 4:
                     recorder.seal()
             if mode == "erase":
-                erase(Recorder(store).home, session.id, 4, ["content.text"], reason="asked")
+                erase(Recorder(store).home, session.id, 4, Erasure(("content.text",), "asked"))
                 os.write(1, f"{session.id} erased 4\n".encode())
             session.close()
     except TallystickError as error:

@@ -28,7 +28,7 @@ from tallystick.seal.keys import SigningKey, did_key
 from tallystick.seal.note import verify_note
 from tallystick.signer.server import Server, Signer
 from tallystick.signer.vault import make_vault
-from tallystick.trust.verify import verify_store
+from tallystick.trust.verify import StoreEvidence, verify_store
 from tests.support.laws import examples
 from tests.support.sealed import record
 
@@ -212,7 +212,7 @@ def test_nothing_that_was_signed_is_ever_contradicted(acts: list[str]) -> None:
         assert verify_note(note, [KEY]) == (KEY,)
         assert note.size in signer.signed
         assert all(root_of(home.ledger, size) == root for size, root in signer.signed.items())
-        assert verify_store(home, pinned=did_key(KEY)).unsealed == 0
+        assert verify_store(home, evidence=StoreEvidence(pinned=did_key(KEY))).unsealed == 0
         signer.kill()
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from hypothesis import given
 
 from tallystick.lineage.drawing_tree import Row, rows
-from tallystick.lineage.walk import Cut, CutReason, Edge, NodeId, NodeKind, walk
+from tallystick.lineage.walk import Cut, CutReason, Edge, Limits, NodeId, NodeKind, walk
 from tests.lineage.test_walk import Net, edge, nets, node
 
 
 def drawn(edges: list[Edge], *, depth: int = 99, most_edges: int = 99) -> list[Row]:
-    walked = walk([node(0)], Net(edges), depth=depth, most_nodes=99, most_edges_a_node=most_edges)
+    walked = walk([node(0)], Net(edges), Limits(depth=depth, nodes=99, edges_a_node=most_edges))
     return list(rows([node(0)], walked.edges, walked.cuts, upwards=False))
 
 
@@ -23,7 +23,7 @@ def told(found: list[Row]) -> list[str]:
 
 @given(nets)
 def test_each_node_has_one_row_of_its_own_and_each_edge_is_on_one_row(edges: list[Edge]) -> None:
-    walked = walk([node(0)], Net(edges), depth=99, most_nodes=99, most_edges_a_node=99)
+    walked = walk([node(0)], Net(edges), Limits(depth=99, nodes=99, edges_a_node=99))
     found = list(rows([node(0)], walked.edges, walked.cuts, upwards=False))
     own = [row.node for row in found if not row.is_repeat]
     assert sorted(own) == sorted(walked.nodes)
@@ -33,7 +33,7 @@ def test_each_node_has_one_row_of_its_own_and_each_edge_is_on_one_row(edges: lis
 
 @given(nets)
 def test_a_tree_is_no_deeper_than_its_nodes_are_far(edges: list[Edge]) -> None:
-    walked = walk([node(0)], Net(edges), depth=99, most_nodes=99, most_edges_a_node=99)
+    walked = walk([node(0)], Net(edges), Limits(depth=99, nodes=99, edges_a_node=99))
     for row in rows([node(0)], walked.edges, walked.cuts, upwards=False):
         if not row.is_repeat:
             assert row.depth <= walked.nodes[row.node]

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from tallystick.lineage.access import Access
-from tallystick.lineage.relations import End, links, makers, merged, of_flow, of_uses, relation
+from tallystick.lineage.relations import End, Evidence, links, makers, merged, of_flow, of_uses, relation
 from tallystick.lineage.versions import History, history
 from tests.lineage.making import THING, access, effect
 
@@ -63,8 +63,8 @@ def test_what_was_sent_reached_the_thing() -> None:
 
 
 def test_one_edge_said_twice_keeps_the_first_evidence_and_the_higher_confidence() -> None:
-    late = relation(("request", 1), "produced", ("artifact", 2), 0.9, '{"late":1}', 5_000_000)
-    early = relation(("request", 1), "produced", ("artifact", 2), 0.5, '{"early":1}', 3_000_000)
+    late = relation(("request", 1), "produced", ("artifact", 2), Evidence(0.9, '{"late":1}', 5_000_000))
+    early = relation(("request", 1), "produced", ("artifact", 2), Evidence(0.5, '{"early":1}', 3_000_000))
     (edge,) = merged([late, early]).values()
     assert (edge.confidence, edge.evidence, edge.created_at) == (0.9, '{"early":1}', 3000)
     assert merged([early, late]) == merged([late, early])

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tallystick.lineage.walk import Around, Cut, CutReason, Edge, NodeId, NodeKind, Walked, walk
+from tallystick.lineage.walk import Around, Cut, CutReason, Edge, Limits, NodeId, NodeKind, Walked, walk
 
 PLENTY = 1000
 
@@ -40,7 +40,7 @@ class Net:
         return Around([edge for edge in self.edges if edge.source == one])
 
     def walk(self, depth: int = PLENTY, most_nodes: int = PLENTY, most_edges: int = PLENTY) -> Walked:
-        return walk([node(0)], self, depth=depth, most_nodes=most_nodes, most_edges_a_node=most_edges)
+        return walk([node(0)], self, Limits(depth=depth, nodes=most_nodes, edges_a_node=most_edges))
 
 
 nets = st.lists(
@@ -139,9 +139,7 @@ def test_edges_that_were_not_even_given_are_counted_too() -> None:
     walked = walk(
         [node(0)],
         lambda nodes: {one: Around([edge(0, 1)], 10_000) if one == node(0) else Around() for one in nodes},
-        depth=1,
-        most_nodes=9,
-        most_edges_a_node=9,
+        Limits(depth=1, nodes=9, edges_a_node=9),
     )
     assert walked.cuts == (Cut(node=node(0), why=CutReason.FAN_OUT, shown=1, total=10_000),)
 
@@ -165,7 +163,7 @@ def test_a_node_is_gone_on_from_if_any_edge_allows_it() -> None:
 
 def test_a_walk_may_begin_in_several_places() -> None:
     net = Net([edge(0, 1), edge(5, 6)])
-    walked = walk([node(5), node(0), node(5)], net, depth=3, most_nodes=9, most_edges_a_node=9)
+    walked = walk([node(5), node(0), node(5)], net, Limits(depth=3, nodes=9, edges_a_node=9))
     assert walked.nodes == {node(5): 0, node(0): 0, node(6): 1, node(1): 1}
 
 
@@ -179,10 +177,7 @@ def test_what_is_less_sure_than_asked_for_is_counted_and_not_followed() -> None:
     found = walk(
         [start],
         lambda nodes: {node: Around(edges if node == start else ()) for node in nodes},
-        depth=3,
-        most_nodes=10,
-        most_edges_a_node=10,
-        least_confidence=0.4,
+        Limits(depth=3, nodes=10, edges_a_node=10, least_confidence=0.4),
     )
     assert set(found.nodes) == {start, sure}
     assert found.cuts == (Cut(node=start, why=CutReason.UNSURE, shown=0, total=1),)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tallystick.guard.decide import Decider
+from tallystick.guard.decide import AgentMachine, Decider
 from tallystick.journal.home import Home
 from tallystick.journal.read import read_session
 from tallystick.live.alerts import LiveAlerts, decided_step
@@ -27,7 +27,7 @@ class Work:
         self.project.mkdir(parents=True)
         init_store(self.home)
         self.session_writer = SessionWriter(self.home)
-        self.decider = Decider(self.home, folder / "dev", environment={})
+        self.decider = Decider(self.home, AgentMachine(folder / "dev", environment={}))
         self.alerts = LiveAlerts(self.session_writer, self.decider.look_after)
         self.record = self.session_writer.open(Opening(session="s", agent="claude-code", source=Source.HOOK))
         self._made = 0
@@ -123,7 +123,7 @@ def test_a_decision_becomes_a_step_with_all_that_was_said() -> None:
 
 def test_what_the_profile_only_observes_is_decided_and_said(tmp_path: Path) -> None:
     settings = Settings(profile=Profile.OBSERVE)
-    decider = Decider(Home(tmp_path / "s"), tmp_path, environment={}, settings=settings)
+    decider = Decider(Home(tmp_path / "s"), AgentMachine(tmp_path, environment={}), settings=settings)
     call = Call(agent="claude-code", session="s", tool="Bash", args={"command": "cat ~/.ssh/id_rsa"}, cwd=str(tmp_path))
     found = decider.decide(call)
     assert (found.effect, found.would) == (Effect.ALLOW, Effect.DENY)

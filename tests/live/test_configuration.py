@@ -13,10 +13,12 @@ import pytest
 from tallystick.capture.surroundings import Surroundings
 from tallystick.journal.home import Home
 from tallystick.journal.read import read_session
-from tallystick.live.configuration import LiveConfiguration, environment_of_hook
+from tallystick.live.configuration import AgentUser, LiveConfiguration, Sighting, environment_of_hook
+from tallystick.live.watched_places import Look
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Event, Opening, Source, Step
-from tallystick.recording.run_config.gathered import Gathered
+from tallystick.recording.checkpoints.auto import git_of
+from tallystick.recording.run_config.gathered import Gathered, gather
 from tallystick.recording.session_writer import SessionWriter
 from tallystick.workspace.settings import set_setting
 
@@ -36,7 +38,7 @@ class Watching:
     def anew(self, folder: Path) -> LiveConfiguration:
         """As another recorder would watch them."""
         self.live = LiveConfiguration(
-            self.session_writer, monotonic=lambda: self.now, user=folder, environment={}, look_seconds=0.001
+            self.session_writer, AgentUser(folder, {}), monotonic=lambda: self.now, look=Look(gather, git_of, 0.001)
         )
         return self.live
 
@@ -44,7 +46,7 @@ class Watching:
         """What hooks do: events are recorded, then the session is watched."""
         size = self.live.size(AGENT, session)
         self.session_writer.take(AGENT, events)
-        self.live.saw(AGENT, session, events, size=size, folder=None, environment=lambda: environment)
+        self.live.saw(Sighting(AGENT, session, size, None, lambda: environment), events)
 
     def begin(self, session: str = SESSION, **environment: str) -> None:
         """A session begins in the project."""
@@ -266,7 +268,7 @@ def test_where_checkpoints_are_off_changes_are_still_steps(watching: Watching, h
 def test_of_an_agent_whose_files_nobody_knows_its_own_word_is_recorded(watching: Watching) -> None:
     opening = Opening(session="x", agent="stranger", source=Source.HOOK, meta={"model": "m"})
     watching.session_writer.take("stranger", [opening])
-    watching.live.saw("stranger", "x", [opening], size=0, folder=None, environment=lambda: None)
+    watching.live.saw(Sighting("stranger", "x", 0, None, lambda: None), [opening])
     watching.live.settle()
     record = watching.session_writer.writer.find("stranger", "x")
     assert record is not None
@@ -288,10 +290,10 @@ def test_a_fault_while_gathering_is_noted(session_writer: SessionWriter, tmp_pat
     def broken(agent: str, where: Surroundings) -> Gathered:
         raise RuntimeError("broken")
 
-    live = LiveConfiguration(session_writer, monotonic=lambda: 0.0, user=tmp_path, environment={}, gather=broken)
+    live = LiveConfiguration(session_writer, AgentUser(tmp_path, {}), monotonic=lambda: 0.0, look=Look(broken, git_of))
     opening = Opening(session="x", agent=AGENT, source=Source.HOOK)
     session_writer.take(AGENT, [opening])
-    live.saw(AGENT, "x", [opening], size=0, folder=None, environment=lambda: None)
+    live.saw(Sighting(AGENT, "x", 0, None, lambda: None), [opening])
     live.settle()
     assert live.last_error == "RuntimeError: broken"
 

@@ -20,8 +20,8 @@ from tallystick.guard.policy_change import Change
 from tallystick.journal.home import Home
 from tallystick.journal.read import read_session
 from tallystick.journal.signing import signer_place
-from tallystick.live.delivery import Delivery
-from tallystick.live.hook_pipeline import HookPipeline, Unfinished
+from tallystick.live.delivery import Delivery, Unfinished
+from tallystick.live.hook_pipeline import Helpers, HookPipeline
 from tallystick.model.decision import NO_OPINION, Call, Decision, Effect, Evidence
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Opening, Source, Step
@@ -117,7 +117,9 @@ class Recording:
     def open(self) -> None:
         self.session_writer = SessionWriter(self.home)
         self.live = HookPipeline(
-            self.session_writer, lambda _: self.decision, self.transcripts, monotonic=lambda: self.now, adapter=adapter
+            self.session_writer,
+            Helpers(lambda _: self.decision, self.transcripts, adapter=adapter),
+            monotonic=lambda: self.now,
         )
 
     def restart(self) -> None:

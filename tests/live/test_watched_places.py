@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tallystick.capture.surroundings import Surroundings
-from tallystick.live.watched_places import Found, Place, Places, working_folder
+from tallystick.live.watched_places import Found, Look, Place, Places, working_folder
 from tallystick.recording.run_config.gathered import Gathered
 from tallystick.sessions.configuration import Given
 from tallystick.workspace.file_stat_key import stamp_of
@@ -77,7 +77,7 @@ def test_git_is_asked_when_that_is_wanted_and_no_file_is_read_for_it(place: Plac
         return {"head": str(len(asked))}
 
     gatherer = Gatherer()
-    places = Places(gatherer, lambda: KEY, git=git, look_seconds=0.001)
+    places = Places(Look(gatherer, git=git, seconds=0.001), lambda: KEY)
     places.want([place])
     places.wait(seconds=10)
     first = places.found(place)
@@ -101,7 +101,7 @@ def test_a_fault_of_git_takes_nothing_of_the_files_away(place: Place) -> None:
     def git(folder: str) -> None:
         raise OSError("no")
 
-    places = Places(Gatherer(), lambda: KEY, git=git)
+    places = Places(Look(Gatherer(), git=git), lambda: KEY)
     places.want([place])
     ticket = places.ask_git(place)
     places.wait(seconds=10)
@@ -113,7 +113,7 @@ def test_a_fault_of_git_takes_nothing_of_the_files_away(place: Place) -> None:
 
 def test_files_are_read_once_while_they_do_not_change(place: Place) -> None:
     gatherer = Gatherer()
-    places = Places(gatherer, lambda: KEY, look_seconds=0.001)
+    places = Places(Look(gatherer, seconds=0.001), lambda: KEY)
     assert places.found(place) is None
     places.want([place])
     places.wait(seconds=10)
@@ -125,7 +125,7 @@ def test_files_are_read_once_while_they_do_not_change(place: Place) -> None:
 
 
 def test_a_change_is_seen(place: Place, tmp_path: Path) -> None:
-    places = Places(Gatherer(), lambda: KEY, look_seconds=0.001)
+    places = Places(Look(Gatherer(), seconds=0.001), lambda: KEY)
     places.want([place])
     places.wait(seconds=10)
     before = digest(places.found(place))
@@ -135,7 +135,7 @@ def test_a_change_is_seen(place: Place, tmp_path: Path) -> None:
 
 
 def test_a_place_that_is_wanted_again_is_another_turn(place: Place) -> None:
-    places = Places(Gatherer(), lambda: KEY, look_seconds=0.001)
+    places = Places(Look(Gatherer(), seconds=0.001), lambda: KEY)
     places.want([place])
     places.wait(seconds=10)
     first = places.found(place)
@@ -152,7 +152,7 @@ def test_a_place_that_is_wanted_again_is_another_turn(place: Place) -> None:
 
 def test_the_thread_ends_with_the_last_place(place: Place) -> None:
     others = set(threading.enumerate())  # of recorders that other tests have left
-    places = Places(Gatherer(), lambda: KEY, look_seconds=60)
+    places = Places(Look(Gatherer(), seconds=60), lambda: KEY)
     places.want([place])
     places.wait(seconds=10)
     threads = [thread for thread in threading.enumerate() if thread not in others]
@@ -166,7 +166,7 @@ def test_the_thread_ends_with_the_last_place(place: Place) -> None:
 def test_a_fault_is_told_and_the_place_counts_as_read(place: Place) -> None:
     gatherer, told = Gatherer(), list[Exception]()
     gatherer.fault = RuntimeError("broken")
-    places = Places(gatherer, lambda: KEY, failed=told.append, look_seconds=0.001)
+    places = Places(Look(gatherer, seconds=0.001), lambda: KEY, failed=told.append)
     places.want([place])
     places.wait(seconds=10)
     found = places.found(place)

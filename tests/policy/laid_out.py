@@ -5,7 +5,7 @@ from pathlib import Path
 
 import msgspec
 
-from tallystick.guard.decide import Decider
+from tallystick.guard.decide import AgentMachine, Decider
 from tallystick.guard.policy_quality import Machine
 from tallystick.model.decision import Call
 from tallystick.model.step import Json
@@ -24,9 +24,11 @@ class Laid:
         self.home = machine.user
         self._decider = Decider(
             machine.home,
-            machine.user,
-            environment={"HOME": str(machine.user), "TMPDIR": str(machine.temporary)},
-            package=folder / "installed" / "site-packages" / "tallystick",
+            AgentMachine(
+                machine.user,
+                environment={"HOME": str(machine.user), "TMPDIR": str(machine.temporary)},
+                package=folder / "installed" / "site-packages" / "tallystick",
+            ),
             settings=Settings(write_outside_workspace=OutsideWrites(outside), trusted=trusted),
         )
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tallystick.catalog.agents import AGENTS, CONVENTIONS, AgentFacts, Base, Kind, Place, holds_hook
-from tallystick.guard.decide import Decider
+from tallystick.guard.decide import AgentMachine, Decider
 from tallystick.journal.home import Home
 from tallystick.model.decision import Call, Decision, Effect
 from tallystick.model.step import Json
@@ -31,7 +31,9 @@ class Machine:
         self.user = folder / "home"
         self.project = self.user / "work"
         self.project.mkdir(parents=True)
-        self._decider = Decider(Home(folder / "store"), self.user, package=folder / "site-packages" / "tallystick")
+        self._decider = Decider(
+            Home(folder / "store"), AgentMachine(self.user, package=folder / "site-packages" / "tallystick")
+        )
 
     def decide(self, tool: str, **args: Json) -> tuple[Effect, tuple[str, ...]]:
         """The effect and the rules of a call of Claude Code."""

@@ -6,7 +6,7 @@ import pytest
 
 from tallystick.errors import FormatError, NotFoundError
 from tallystick.journal.home import Home
-from tallystick.review.drift import Drift, disclosed_key, drift, drift_from_now, match_now
+from tallystick.review.drift import Drift, disclosed_key, drift, drift_from_now, last_configuration, match_now
 from tallystick.sessions.configuration import in_words
 from tallystick.workspace.indexing import open_index
 from tests.support.under_sessions import surroundings, watched
@@ -116,7 +116,8 @@ def test_by_a_disclosed_key_another_store_says_whether_its_inputs_are_those(
 
     def matched() -> dict[str, bool]:
         with open_index(home) as index:
-            _, found = match_now(home, index, "s", keys, surroundings(tmp_path), root=tmp_path / "no-administrator")
+            under = last_configuration(home, index, "s")
+            found = match_now(index, under, keys, surroundings(tmp_path), root=tmp_path / "no-administrator")
         return {each.section: each.is_same for each in found}
 
     assert matched() == {"instructions": True, "permissions": True}

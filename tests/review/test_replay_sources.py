@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tallystick.display.said import text_of
-from tallystick.display.timeline import Timeline
+from tallystick.display.timeline import RowSetting, Timeline
 from tallystick.errors import NotFoundError, UsageError
 from tallystick.journal.home import Home
 from tallystick.review.replay import Asked, replay
@@ -190,7 +190,7 @@ def test_both_forms_of_a_log_give_the_same_rows_but_for_what_one_of_them_loses(t
             return [
                 text_of(line).strip()
                 for beat in replay(cast, Asked(below=Below.INLINE))
-                for line in timeline.rows(beat.step, agent="headless", role=beat.role)
+                for line in timeline.rows(beat.step, RowSetting(agent="headless", role=beat.role))
             ]
 
     lines, document = (next((RECORDINGS / name).rglob("7c1f0a9e*")) for name in ("2026-03", "2026-03-legacy"))

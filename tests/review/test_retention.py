@@ -8,7 +8,7 @@ import pytest
 
 from tallystick.errors import CheckpointError, NotFoundError
 from tallystick.graph.checkpoints import CheckpointFilter, list_checkpoints
-from tallystick.graph.project import Depth
+from tallystick.graph.journals import Depth
 from tallystick.journal.home import Home
 from tallystick.journal.read import read_session
 from tallystick.model.recorded import Recorded

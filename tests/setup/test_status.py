@@ -11,7 +11,7 @@ from tallystick.journal.home import Home
 from tallystick.recording.recorder import Recorder
 from tallystick.recording.store_identity import read_store
 from tallystick.setup.status import store_status
-from tallystick.trust.erase import erase
+from tallystick.trust.erase import Erasure, erase
 from tallystick.trust.verify_named import find_session
 from tallystick.workspace.indexing import open_index
 
@@ -57,7 +57,7 @@ def test_what_is_pending_is_counted(home: Home) -> None:
 
 
 def test_erasures_are_counted(samples: Home) -> None:
-    erase(samples, find_session(samples, "a42b3437"), 47, ["content.output"], reason="asked")
+    erase(samples, find_session(samples, "a42b3437"), 47, Erasure(("content.output",), "asked"))
     assert store_status(samples).erasures == 1
 
 

@@ -8,8 +8,10 @@ from pathlib import Path
 
 from tallystick.capture.surroundings import Surroundings
 from tallystick.journal.home import Home
-from tallystick.live.configuration import LiveConfiguration
+from tallystick.live.configuration import AgentUser, LiveConfiguration, Sighting
+from tallystick.live.watched_places import Look
 from tallystick.model.step import Opening, Source, Step
+from tallystick.recording.checkpoints.auto import git_of
 from tallystick.recording.run_config.gathered import gather
 from tallystick.recording.session_writer import SessionWriter
 
@@ -26,10 +28,9 @@ class Watched:
         root = user / "no-administrator"
         self._live = LiveConfiguration(
             session_writer,
+            AgentUser(user, {}),
             monotonic=lambda: 0.0,
-            user=user,
-            environment={},
-            gather=lambda agent, where: gather(agent, where, root=root),
+            look=Look(lambda agent, where: gather(agent, where, root=root), git_of),
         )
         opening = Opening(
             session=name,
@@ -55,7 +56,7 @@ class Watched:
     def _tell(self, event: Opening | Step) -> None:
         size = self._live.size(AGENT, self.name)
         self._session_writer.take(AGENT, [event])
-        self._live.saw(AGENT, self.name, [event], size=size, folder=None, environment=lambda: {"CI": "1"})
+        self._live.saw(Sighting(AGENT, self.name, size, None, lambda: {"CI": "1"}), [event])
         self.settle()
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from tallystick.guard.decide import Decider
+from tallystick.guard.decide import AgentMachine, Decider
 from tallystick.journal.home import Home
 from tallystick.live.alerts import decided_step
 from tallystick.model.decision import Call, Decision, Effect
@@ -44,7 +44,10 @@ class Work:
 
     def _new(self) -> Decider:
         # A checkout lies where the tests run: the program's own files are not what is tested here.
-        return Decider(self.home, self.user, environment={"HOME": str(self.user)}, package=self.user / "site-packages")
+        return Decider(
+            self.home,
+            AgentMachine(self.user, environment={"HOME": str(self.user)}, package=self.user / "site-packages"),
+        )
 
     def restart(self) -> None:
         """Go on with a new Decider, as a recorder does that begins anew."""

@@ -13,7 +13,7 @@ from tallystick.seal.keys import SigningKey
 from tallystick.seal.note import parse_note, sign_note
 from tallystick.trust.anchor_answers import ask
 from tallystick.trust.anchors import Target, anchor, find_target, is_due, keys_of, stop, targets, too_old
-from tallystick.trust.verify import verify_store
+from tallystick.trust.verify import StoreEvidence, verify_store
 from tests.support.sealed import record
 from tools.redteam.remotes import bare
 
@@ -37,7 +37,7 @@ def test_an_anchored_store_is_held_against_what_was_kept(home: Home, target: Tar
     record(home, 3)
     anchor(home, target, clock=lambda: NOW)
     (answer,) = ask(home, keys_of(home))
-    verdict = verify_store(home, known=answer.heads)
+    verdict = verify_store(home, evidence=StoreEvidence(known=answer.heads))
     assert verdict.exit_code == 0
     assert "anchored off this machine" in verdict.why_not_higher
     assert [head.level for head in answer.heads] == [Level.A4] * 2

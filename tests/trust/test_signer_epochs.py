@@ -29,7 +29,7 @@ from tallystick.signer.server import Server, Signer
 from tallystick.signer.vault import make_vault
 from tallystick.trust.external_evidence import outlook
 from tallystick.trust.signer import signed_beyond, signer_report
-from tallystick.trust.verify import verify_store
+from tallystick.trust.verify import Demand, StoreEvidence, verify_store
 from tallystick.trust.verify_named import live_epoch
 from tallystick.workspace.ledger import ledger_entries
 
@@ -91,11 +91,13 @@ class Machine:
         pinned = did_key(FIRST.public) if noted == "" else noted
         return verify_store(
             self.home,
-            pinned=pinned or around.key,
-            known=around.heads,
-            live=live_epoch(around, at=now or self.now(), is_noted=pinned is not None),
-            alarms=around.alarms,
-            require=Require.A3F,
+            evidence=StoreEvidence(
+                pinned=pinned or around.key,
+                known=around.heads,
+                live=live_epoch(around, at=now or self.now(), is_noted=pinned is not None),
+                alarms=around.alarms,
+            ),
+            demand=Demand(require=Require.A3F),
         )
 
     def ends(self) -> list[object]:

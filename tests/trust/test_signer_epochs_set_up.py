@@ -20,7 +20,7 @@ from tallystick.signer.vault import Vault
 from tallystick.trust import signer_setup
 from tallystick.trust.drop_privileges import as_user
 from tallystick.trust.signer_setup import leave, plan, set_up, start
-from tallystick.trust.verify import verify_store
+from tallystick.trust.verify import Demand, StoreEvidence, verify_store
 from tallystick.trust.verify_named import live_epoch
 from tests.trust.test_signer_setup import ALICE, SIGNER, Machine, foreign, needs_root, record
 
@@ -63,7 +63,11 @@ def is_forward(machine: Machine, home: Home, first: str) -> bool:
     around = machine.outlook(home)
     live = live_epoch(around, at=system_clock(), is_noted=True)
     known, alarms = around.heads, around.alarms
-    verdict = verify_store(home, pinned=first, known=known, alarms=alarms, live=live, require=Require.A3F)
+    verdict = verify_store(
+        home,
+        evidence=StoreEvidence(pinned=first, known=known, alarms=alarms, live=live),
+        demand=Demand(require=Require.A3F),
+    )
     return verdict.exit_code == 0
 
 

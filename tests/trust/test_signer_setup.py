@@ -28,7 +28,7 @@ from tallystick.trust.external_evidence import ExternalEvidence, outlook
 from tallystick.trust.signer import ask_status
 from tallystick.trust.signer_program import interpreter
 from tallystick.trust.signer_setup import Places, Plan, leave, plan, set_up, usual_places
-from tallystick.trust.verify import verify_store
+from tallystick.trust.verify import Demand, StoreEvidence, verify_store
 
 ALICE, BOB = 64_112, 64_113
 SIGNER = 64_901 + os.getpid() % 90
@@ -88,7 +88,9 @@ class Machine:
         """Whether a store is sound at A3."""
         around = self.outlook(home)
         verdict = verify_store(
-            home, pinned=around.key, known=around.heads, alarms=around.alarms, require=Require.A3, notes=around.notes
+            home,
+            evidence=StoreEvidence(pinned=around.key, known=around.heads, alarms=around.alarms, notes=around.notes),
+            demand=Demand(require=Require.A3),
         )
         return verdict.exit_code == 0
 

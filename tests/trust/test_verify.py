@@ -11,7 +11,7 @@ from tallystick.model.verdict import Require, report
 from tallystick.recording.recorder import Recorder
 from tallystick.seal.redact import Redaction
 from tallystick.trust import verify as verify_module
-from tallystick.trust.verify import is_store, verify_file, verify_store
+from tallystick.trust.verify import Demand, StoreEvidence, is_store, verify_file, verify_store
 from tests.support.cases import each
 from tools.vectors.loading import our_report, read_vector, subject, vector_folders
 
@@ -60,37 +60,44 @@ def test_yesterdays_backup_shows_to_whoever_remembers_a_head(tmp_path: Path, rec
     remembered = recorder.home.note.read_bytes()
     old = Home(tmp_path / "backup")
     assert verify_store(old).exit_code == 0
-    verdict = verify_store(old, remembered=remembered)
+    verdict = verify_store(old, evidence=StoreEvidence(remembered=remembered))
     assert (verdict.exit_code, verdict.integrity, verdict.completeness) == (2, "cut", "cut")
-    assert verify_store(recorder.home, remembered=(tmp_path / "backup/heads/ledger.note").read_bytes()).exit_code == 0
+    assert (
+        verify_store(
+            recorder.home, evidence=StoreEvidence(remembered=(tmp_path / "backup/heads/ledger.note").read_bytes())
+        ).exit_code
+        == 0
+    )
 
 
 def test_another_pinned_key_is_a_wrong_key(recorder: Recorder) -> None:
-    verdict = verify_store(recorder.home, pinned="did:key:z6MkehRgf7yJbgaGfYsdoAsKdBPE3dj2CYhowQdcjqSJgvVd")
+    verdict = verify_store(
+        recorder.home, evidence=StoreEvidence(pinned="did:key:z6MkehRgf7yJbgaGfYsdoAsKdBPE3dj2CYhowQdcjqSJgvVd")
+    )
     assert (verdict.exit_code, verdict.authenticity) == (2, "wrong key")
     with pytest.raises(FormatError):
-        verify_store(recorder.home, pinned="did:key:nonsense")
+        verify_store(recorder.home, evidence=StoreEvidence(pinned="did:key:nonsense"))
 
 
 def test_a_store_without_its_head_is_below_a2(recorder: Recorder) -> None:
     recorder.home.note.unlink()
     assert verify_store(recorder.home).exit_code == 3
-    assert verify_store(recorder.home, require=Require.A1).exit_code == 0
+    assert verify_store(recorder.home, demand=Demand(require=Require.A1)).exit_code == 0
 
 
 def test_an_open_session_is_sound_but_not_sealed(recorder: Recorder) -> None:
     recorder.session("demo", "open").step("assistant")
     recorder.seal()
     assert verify_store(recorder.home).truncated
-    assert verify_store(recorder.home, require=Require.SEALED).exit_code == 3
+    assert verify_store(recorder.home, demand=Demand(require=Require.SEALED)).exit_code == 3
 
 
 def test_the_index_is_compared_and_never_trusted(recorder: Recorder) -> None:
     sid, _ = next(recorder.home.sessions())
-    verdict = verify_store(recorder.home, index=[(sid, 3, "00" * 32)])
+    verdict = verify_store(recorder.home, evidence=StoreEvidence(index=[(sid, 3, "00" * 32)]))
     assert verdict.exit_code == 0
     assert any("stale" in remark for remark in verdict.remarks)
-    verdict = verify_store(recorder.home, index=[(sid, 7, "00" * 32)])
+    verdict = verify_store(recorder.home, evidence=StoreEvidence(index=[(sid, 7, "00" * 32)]))
     assert any("differs" in remark for remark in verdict.remarks)
 
 
@@ -135,8 +142,10 @@ def test_what_the_command_runs_gives_the_report_of_every_vector(folder: Path) ->
     else:
         verdict = verify_store(
             Home(path),
-            pinned=vector["pinned"],
-            remembered=(folder / vector["remembered"]).read_bytes() if vector["remembered"] else None,
-            require=Require(vector["require"] or "A2"),
+            evidence=StoreEvidence(
+                pinned=vector["pinned"],
+                remembered=(folder / vector["remembered"]).read_bytes() if vector["remembered"] else None,
+            ),
+            demand=Demand(require=Require(vector["require"] or "A2")),
         )
     assert report(verdict) == our_report(folder)

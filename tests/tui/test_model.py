@@ -10,10 +10,10 @@ import pytest
 from textual.pilot import Pilot
 
 from tallystick.graph.graph import Graph, Mode
-from tallystick.graph.project import Depth
+from tallystick.graph.journals import Depth
 from tallystick.journal.home import Home
 from tallystick.recording.recorder import Recorder
-from tallystick.review import browse
+from tallystick.review import browse, browse_upkeep
 from tallystick.tui.app import Browser
 from tallystick.workspace.indexing import bring_up_to_date, open_index
 from tests.tui.conftest import LARGE, app_of, lines, play, press, seen, settled
@@ -173,7 +173,7 @@ def test_steps_are_seen_while_the_index_is_being_made_and_the_newest_session_at_
     for path in store.folder.glob("graph.db*"):
         path.unlink()
     app = Browser(store)
-    catch_up, early = browse.catch_up, []
+    catch_up, early = browse_upkeep.catch_up, []
 
     def slowly(home: Home, **named: Any) -> list[str]:
         oldest = next(sid for sid, _ in home.sessions() if not sid.startswith(CODEX))

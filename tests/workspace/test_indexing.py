@@ -12,7 +12,7 @@ from tallystick.errors import NotFoundError
 from tallystick.graph.alerts import Seen
 from tallystick.graph.compare import session_digests
 from tallystick.graph.graph import SCHEMA, Graph, GraphError, Mode
-from tallystick.graph.project import Depth
+from tallystick.graph.journals import Depth
 from tallystick.graph.queries import SessionFilter, list_sessions
 from tallystick.journal.home import Home
 from tallystick.model.step import Step
@@ -20,7 +20,7 @@ from tallystick.recording.alert_chain import AlertChain
 from tallystick.recording.recorder import Recorder
 from tallystick.recording.session_writer import SessionWriter
 from tallystick.trust.alerts import find_alert, review_alert
-from tallystick.trust.erase import erase
+from tallystick.trust.erase import Erasure, erase
 from tallystick.trust.verify_log import verify_log
 from tallystick.trust.verify_named import find_session
 from tallystick.workspace.indexing import bring_up_to_date, indexed, open_index, take_alerts
@@ -114,7 +114,7 @@ def test_an_erased_text_is_not_in_the_index_any_more(home: Home) -> None:
         session.prompt("the password is swordfish")
     with open_index(home, depth=Depth.TEXT):
         pass
-    erase(home, session.id, 1, ["content.text"], reason="a password")
+    erase(home, session.id, 1, Erasure(("content.text",), "a password"))
     with open_index(home, depth=Depth.TEXT):
         pass
     assert not any(b"swordfish" in path.read_bytes() for path in home.folder.rglob("*") if path.is_file())
@@ -131,7 +131,7 @@ def test_erased_arguments_leave_nothing_in_the_graph(home: Home) -> None:
         assert index.graph.rows("SELECT count(*) FROM artifacts") == [(3,)]
         assert index.graph.rows("SELECT content_prefix FROM artifact_observations") == [("swordfish",)]
     for n in (2, 4):
-        erase(home, session.id, n, ["content.args"], reason="a password")
+        erase(home, session.id, n, Erasure(("content.args",), "a password"))
     with open_index(home, depth=Depth.TEXT) as index:
         for table in ("artifacts", "relations", "accesses", "things", "artifact_facts", "artifact_observations"):
             assert index.graph.rows(f"SELECT * FROM {table}") == [], table
@@ -218,7 +218,7 @@ def test_words_that_are_erased_leave_the_table_and_the_chain_still_holds(home: H
         entry = find_alert(index, "2")
     assert entry.session is not None
     assert entry.n is not None
-    erase(home, entry.session, entry.n, ["content.path", "content.evidence"], reason="asked")
+    erase(home, entry.session, entry.n, Erasure(("content.path", "content.evidence"), "asked"))
     bring_alerts_up_to_date(home)
     with open_index(home) as index:
         after = find_alert(index, "2")

@@ -8,7 +8,8 @@ from tallystick.errors import AmbiguousError, NotFoundError, UsageError
 from tallystick.journal.home import Home
 from tallystick.journal.read import read_session
 from tallystick.recording.recorder import Recorder
-from tallystick.workspace.indexing import Index, open_index
+from tallystick.workspace.index import Index
+from tallystick.workspace.indexing import open_index
 from tallystick.workspace.names import find_session, find_step
 
 OWN = "a42b3437-edc3-4f9f-94df-46a5393a6b90"

@@ -14,7 +14,7 @@ from tallystick.trust.anchors import Target, anchor
 from tallystick.trust.external_evidence import outlook
 from tallystick.trust.signer_program import interpreter
 from tallystick.trust.signer_setup import plan, set_up, start
-from tallystick.trust.verify import verify_store
+from tallystick.trust.verify import Demand, StoreEvidence, verify_store
 from tallystick.trust.verify_named import live_epoch
 from tools.redteam.machine import AGENT, SIGNER, Found, Machine, _found, give
 
@@ -93,10 +93,12 @@ class EpochMachine(Machine):
         around = outlook(self.home, pins=self.places.pins, with_anchors=level == "A4")
         verdict = verify_store(
             self.home,
-            pinned=self.noted,
-            known=tuple(head for head in around.heads if head.level <= Level(level)),
-            live=live_epoch(around, at=system_clock(), is_noted=True),
-            alarms=around.alarms,
-            require=Require(level),
+            evidence=StoreEvidence(
+                pinned=self.noted,
+                known=tuple(head for head in around.heads if head.level <= Level(level)),
+                live=live_epoch(around, at=system_clock(), is_noted=True),
+                alarms=around.alarms,
+            ),
+            demand=Demand(require=Require(level)),
         )
         return _found(level, verdict)

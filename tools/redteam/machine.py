@@ -23,7 +23,7 @@ from tallystick.trust.anchors import Target, anchor
 from tallystick.trust.external_evidence import outlook
 from tallystick.trust.signer_program import copy_program, interpreter
 from tallystick.trust.signer_setup import Places, plan, set_up, start
-from tallystick.trust.verify import verify_file, verify_store
+from tallystick.trust.verify import Demand, StoreEvidence, verify_file, verify_store
 from tallystick.trust.verify_named import verdict_on_no_files
 from tools.redteam.remotes import bare
 from tools.redteam.running import RESTARTED
@@ -207,10 +207,12 @@ class Machine:
         pinned = around.key if with_others else None
         verdict = verify_store(
             self.home,
-            pinned=pinned,
-            known=tuple(head for head in around.heads if head.level <= Level(level)) if with_others else (),
-            alarms=around.alarms if with_others else (),
-            require=Require(level),
+            evidence=StoreEvidence(
+                pinned=pinned,
+                known=tuple(head for head in around.heads if head.level <= Level(level)) if with_others else (),
+                alarms=around.alarms if with_others else (),
+            ),
+            demand=Demand(require=Require(level)),
         )
         return _found(level, verdict)
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from tallystick.ask.graph_walk import Direction, Known, Limits, answer
+from tallystick.ask.graph_walk import Direction, Known, answer
 from tallystick.ask.node_resolver import Start, absolute, find_start
 from tallystick.errors import NotFoundError
 from tallystick.graph.resources import (
@@ -27,9 +27,9 @@ from tallystick.graph.resources import (
     versions_of,
 )
 from tallystick.journal.home import Home
-from tallystick.lineage.walk import Edge, NodeId
+from tallystick.lineage.walk import Edge, Limits, NodeId
 from tallystick.model.step import Json
-from tallystick.workspace.indexing import Index
+from tallystick.workspace.index import Index
 
 MOST_VERSIONS = 50
 

@@ -26,7 +26,7 @@ from tallystick.graph.spending import (
     used_sums,
 )
 from tallystick.sessions.spending import NOTHING, Spending, Usage, spent
-from tallystick.workspace.indexing import Index
+from tallystick.workspace.index import Index
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _HALF_HOUR_MS = 1_800_000

@@ -16,12 +16,8 @@ from tallystick.graph.nodes import ArtifactNode, Node, RequestNode, SessionNode,
 from tallystick.graph.upstream import Upstream
 from tallystick.journal.home import Home
 from tallystick.journal.read import read_at
-from tallystick.lineage.walk import Cut, CutReason, Edge, NodeId, NodeKind, Walked, walk
-from tallystick.workspace.indexing import Index
-
-DEPTH = 8
-MOST_NODES = 300
-MOST_EDGES_A_NODE = 50
+from tallystick.lineage.walk import Cut, CutReason, Edge, Limits, NodeId, NodeKind, Walked, walk
+from tallystick.workspace.index import Index
 
 _MOST_READ = 60
 """Steps whose line in the journal is read for the words in it."""
@@ -35,15 +31,6 @@ class Direction(enum.StrEnum):
     DOWN = "down"
     """To what came of it."""
     BOTH = "both"
-
-
-class Limits(msgspec.Struct, frozen=True):
-    """How much of the graph an answer may hold."""
-
-    depth: int = DEPTH
-    nodes: int = MOST_NODES
-    edges_a_node: int = MOST_EDGES_A_NODE
-    least_confidence: float = 0.0
 
 
 class Known(msgspec.Struct, frozen=True, kw_only=True):
@@ -93,24 +80,15 @@ def answer(home: Home, index: Index, start: Start, direction: Direction, limits:
 def _walked(index: Index, start: Start, direction: Direction, limits: Limits) -> Walked:
     """One walk, or one up and one down, each with half of the nodes: nothing is reached by turning round on the way."""
     if direction is not Direction.BOTH:
-        ways = Upstream if direction is Direction.UP else Downstream
-        return _walk(start, ways(index.graph, start.nodes), limits)
+        ways: type[Upstream | Downstream] = Downstream
+        if direction is Direction.UP:
+            ways = Upstream
+        return walk(start.nodes, ways(index.graph, start.nodes), limits)
     half = msgspec.structs.replace(limits, nodes=max(limits.nodes // 2, len(start.nodes)))
-    up = _walk(start, Upstream(index.graph, start.nodes), half)
-    down = _walk(start, Downstream(index.graph, start.nodes), half)
+    up = walk(start.nodes, Upstream(index.graph, start.nodes), half)
+    down = walk(start.nodes, Downstream(index.graph, start.nodes), half)
     edges = {(edge.source, edge.target, edge.relation): edge for edge in (*down.edges, *up.edges)}
     return Walked({**down.nodes, **up.nodes}, tuple(edges.values()), tuple(dict.fromkeys((*up.cuts, *down.cuts))))
-
-
-def _walk(start: Start, ways: Upstream | Downstream, limits: Limits) -> Walked:
-    return walk(
-        start.nodes,
-        ways,
-        depth=limits.depth,
-        most_nodes=limits.nodes,
-        most_edges_a_node=limits.edges_a_node,
-        least_confidence=limits.least_confidence,
-    )
 
 
 def _cuts(start: Start, walked: Walked) -> tuple[Cut, ...]:

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import msgspec
 
-from tallystick.ask.graph_walk import Answer, Direction, Limits, answer
+from tallystick.ask.graph_walk import Answer, Direction, answer
 from tallystick.ask.node_resolver import Start, find_start
 from tallystick.graph.spawning import session_size
 from tallystick.graph.upstream import NEAR_STEPS, call_of
 from tallystick.journal.home import Home
-from tallystick.lineage.walk import NodeId, NodeKind
-from tallystick.workspace.indexing import Index
+from tallystick.lineage.walk import Limits, NodeId, NodeKind
+from tallystick.workspace.index import Index
 
 DEFAULT = Limits()
 

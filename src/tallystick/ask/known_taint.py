@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 
-from tallystick.ask.why import written_texts
 from tallystick.errors import TallystickError
 from tallystick.graph.calls import home_of
 from tallystick.graph.document import plain_text
@@ -17,7 +16,7 @@ from tallystick.graph.graph import Graph, GraphError
 from tallystick.graph.taint import Input, Taints, VersionAt, inputs_of, newest_below, newest_version, place_of
 from tallystick.journal.home import Home
 from tallystick.journal.read import read_at
-from tallystick.lineage.quoting import Indexed, holds_key, indexed, is_copied, lines_of
+from tallystick.lineage.quoting import Indexed, holds_key, indexed, is_copied, lines_of, written_texts
 from tallystick.lineage.taint import Trust, Via, joined
 from tallystick.model.decision import Call
 from tallystick.model.recorded import Recorded

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import orjson
 
-from tallystick.ask.node_resolver import shown_name
 from tallystick.graph.nodes import ArtifactNode, Node, RequestNode, SessionNode, StepNode
-from tallystick.graph.resources import Named
+from tallystick.graph.resources import Named, shown_name
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Json
 

@@ -14,7 +14,7 @@ from tallystick.journal.home import Home
 from tallystick.journal.read import read_at
 from tallystick.model.recorded import Recorded
 from tallystick.workspace.filters import StepFilter
-from tallystick.workspace.indexing import Index
+from tallystick.workspace.index import Index
 
 
 class LogRow(msgspec.Struct, frozen=True):

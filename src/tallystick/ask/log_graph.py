@@ -20,7 +20,7 @@ from tallystick.model.recorded import Recorded
 from tallystick.sessions.merging import merged
 from tallystick.sessions.timeline import Track
 from tallystick.workspace.filters import StepFilter
-from tallystick.workspace.indexing import Index
+from tallystick.workspace.index import Index
 
 _MOST_PARENTS = 16
 

@@ -22,6 +22,7 @@ from tallystick.graph.resources import (
     KINDS,
     Named,
     newest_things,
+    shown_name,
     thing_named,
     things_below,
     things_ending,
@@ -32,7 +33,7 @@ from tallystick.graph.spawning import session_node, step_node
 from tallystick.graph.steps import StepEntry, get_step
 from tallystick.lineage.walk import NodeId, NodeKind
 from tallystick.model.ids import StepReference, parse_step_reference
-from tallystick.workspace.indexing import Index
+from tallystick.workspace.index import Index
 
 _MOST_VERSIONS = 50
 _LISTED = 10
@@ -229,15 +230,6 @@ def _listed(things: tuple[Named, ...]) -> str:
     else:
         count = str(len(things))
     return f"{count} things: {shown}"
-
-
-def shown_name(thing: Named) -> str:
-    """A thing's URI as a person writes it: a file by its path."""
-    if thing.kind != "file":
-        return thing.uri
-    if thing.uri.startswith("file://"):
-        return thing.uri.removeprefix("file://")
-    return thing.uri.removeprefix("file:")
 
 
 def _nothing(graph: Graph, text: str, line: re.Match[str] | None, folder: str) -> TallystickError:

@@ -11,7 +11,7 @@ from tallystick.graph.steps import StepEntry
 from tallystick.journal.home import Home
 from tallystick.journal.read import read_at
 from tallystick.model.recorded import Recorded
-from tallystick.workspace.indexing import LARGEST_SEARCHED, Index
+from tallystick.workspace.index import LARGEST_SEARCHED, Index
 
 
 def search(home: Home, index: Index, text: str, wanted: SearchFilter) -> SearchResult:

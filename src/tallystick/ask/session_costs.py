@@ -15,7 +15,7 @@ from tallystick.errors import FormatError
 from tallystick.graph.family import Use, use_by_day, use_of
 from tallystick.journal.home import Home
 from tallystick.sessions.rates import Rates
-from tallystick.workspace.indexing import Index
+from tallystick.workspace.index import Index
 
 
 class Cost(msgspec.Struct, frozen=True):

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from tallystick.errors import UsageError
 from tallystick.graph.examples import Example, examples
 from tallystick.graph.glossary import TableMeaning, glossary
-from tallystick.graph.project import Depth
+from tallystick.graph.journals import Depth
 from tallystick.graph.sql import Answer, QuestionError, ask, names
 from tallystick.journal.home import Home
 from tallystick.workspace.did_you_mean import nearest

@@ -6,6 +6,7 @@ Owns where such a question begins, and the tree's nodes. The walk is `store.tain
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 import msgspec
 
@@ -31,7 +32,7 @@ from tallystick.journal.home import Home
 from tallystick.lineage.taint import Taint, Trust, Via, lowest
 from tallystick.lineage.taint_tree import TaintNode, each_once
 from tallystick.lineage.walk import NodeKind
-from tallystick.workspace.indexing import Index
+from tallystick.workspace.index import Index
 
 _MOST_NODES = 400
 _DEEPEST = 12
@@ -89,6 +90,14 @@ def _call_of(graph: Graph, step: StepEntry, id_: int) -> int:
     if found is None:
         return id_
     return found
+
+
+class _Branch(NamedTuple):
+    """How a node hangs in the tree."""
+
+    depth: int
+    via: Via | None = None
+    confidence: float = 1.0
 
 
 class _Builder:
@@ -168,22 +177,21 @@ class _Builder:
         place = None
         if step is not None and (version.kind != "file" or version.made_by):
             place = place_of(self._graph, step)
-        return self._node(version, self._taints.of_version(version), place, depth, None, 1.0)
+        return self._node(version, self._taints.of_version(version), place, _Branch(depth))
 
     def _source(self, taken: Input, depth: int, above: VersionAt | None) -> TaintNode | None:
         """What went into something, if it is tainted."""
         taint = self._taints.of_input(taken)
         if taint.is_clean:
             return None
+        via = taken.via
         if above is not None:
             via = self._taints.via(above, taken, taint)
-        else:
-            via = taken.via
-        return self._node(taken.version, taint, place_of(self._graph, taken.step), depth, via, taken.confidence)
+        branch = _Branch(depth, via, taken.confidence)
+        return self._node(taken.version, taint, place_of(self._graph, taken.step), branch)
 
-    def _node(
-        self, version: VersionAt, taint: Taint, place: Place | None, depth: int, via: Via | None, confidence: float
-    ) -> TaintNode:
+    def _node(self, version: VersionAt, taint: Taint, place: Place | None, branch: _Branch) -> TaintNode:
+        depth = branch.depth
         is_remote = version.kind != "file"
         if is_remote or version.made_by is None:
             maker = place
@@ -208,18 +216,21 @@ class _Builder:
                 folder = folder_made(self._graph, version.path)
             if folder is not None and not taint.is_clean:
                 children = (msgspec.structs.replace(self.of_version(folder, depth=depth + 1), via=Via.COMMAND),)
+        block = step = session = n = None
+        if maker is not None:
+            block, step, session, n = self._block(maker, is_remote=is_remote), maker.name, maker.session, maker.n
         return TaintNode(
-            block=self._block(maker, is_remote=is_remote) if maker is not None else None,
-            step=maker.name if maker is not None else None,
-            session=maker.session if maker is not None else None,
-            n=maker.n if maker is not None else None,
+            block=block,
+            step=step,
+            session=session,
+            n=n,
             kind=version.kind,
             source=version.path or version.uri,
             trust=taint.trust,
             is_sensitive=taint.is_sensitive,
             depth=depth,
-            via=via,
-            confidence=confidence,
+            via=branch.via,
+            confidence=branch.confidence,
             is_repeat=is_repeat and not is_remote,
             children=children,
             left_out=left_out,

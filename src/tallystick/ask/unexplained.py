@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import msgspec
 
-from tallystick.ask.node_resolver import shown_name
 from tallystick.graph.nodes import Node, RequestNode, SessionNode, describe
-from tallystick.graph.resources import Named, WrittenFile, written_files
+from tallystick.graph.resources import Named, WrittenFile, shown_name, written_files
 from tallystick.graph.upstream import Upstream
-from tallystick.lineage.walk import CutReason, NodeId, NodeKind, Walked, walk
-from tallystick.workspace.indexing import Index
+from tallystick.lineage.walk import CutReason, Limits, NodeId, NodeKind, Walked, walk
+from tallystick.workspace.index import Index
 
 _DEPTH = 200
 _MOST_NODES = 2_000
@@ -54,7 +53,7 @@ def report(index: Index) -> Report:
 def _why_not(index: Index, file: WrittenFile) -> str | None:
     """Why the step that wrote a file leads to no prompt; None if it leads to one."""
     start = [NodeId(NodeKind.STEP, file.step)]
-    walked = walk(start, Upstream(index.graph, ()), depth=_DEPTH, most_nodes=_MOST_NODES, most_edges_a_node=_MOST_EDGES)
+    walked = walk(start, Upstream(index.graph, ()), Limits(depth=_DEPTH, nodes=_MOST_NODES, edges_a_node=_MOST_EDGES))
     rows = describe(index.graph, walked.nodes)
     if any(isinstance(row, RequestNode) and row.prompt is not None for row in rows.values()):
         return None

@@ -12,16 +12,15 @@ from pathlib import Path
 
 import msgspec
 
-from tallystick.ask.graph_walk import Answer, Direction, Limits, answer
+from tallystick.ask.graph_walk import Answer, Direction, answer
 from tallystick.ask.node_resolver import Start, find_start
 from tallystick.graph.nodes import StepNode, describe
 from tallystick.graph.resources import Named, versions_of, writes_of
 from tallystick.journal.home import Home
 from tallystick.journal.read import read_at
-from tallystick.lineage.walk import NodeId, NodeKind
-from tallystick.model.recorded import Recorded
-from tallystick.model.step import Json
-from tallystick.workspace.indexing import Index
+from tallystick.lineage.quoting import written_texts
+from tallystick.lineage.walk import Limits, NodeId, NodeKind
+from tallystick.workspace.index import Index
 
 DEFAULT = Limits()
 
@@ -174,16 +173,3 @@ def match_of(line: str, texts: Iterator[str]) -> float:
     if letters < _TELLING_LETTERS:
         return min(best, _FAINT)
     return best
-
-
-def written_texts(step: Recorded) -> Iterator[str]:
-    """The texts among a call's arguments that it may have written: all but those that say what was there before."""
-    waiting: list[Json] = [step.values.get("content.args")]
-    while waiting:
-        value = waiting.pop()
-        if isinstance(value, str):
-            yield value
-        elif isinstance(value, list):
-            waiting += value
-        elif isinstance(value, dict):
-            waiting += [inner for name, inner in value.items() if not str(name).lower().startswith("old")]

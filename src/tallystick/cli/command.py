@@ -10,16 +10,20 @@ import contextlib
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from functools import wraps
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from tallystick.cli.context import Run, envelope
+from tallystick.cli.context import Run, error_envelope
 from tallystick.cli.version import VERSION
 from tallystick.display.text import lines
 from tallystick.errors import TallystickError, UsageError
+
+if TYPE_CHECKING:
+    import msgspec
 
 FAILED = 1
 TAMPERED = 2
@@ -47,6 +51,20 @@ class Command(click.Command):
         with formatter.section("Example"):
             formatter.write("".join(f"  {line}\n" for line in self.example.splitlines()))
         super().format_epilog(ctx, formatter)
+
+
+def options_as(kind: type[msgspec.Struct], name: str = "options") -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Give a command the options that `kind` has as members in one value: its argument `name`."""
+
+    def gather(command: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(command)
+        def call(*args: Any, **given: Any) -> Any:
+            value = kind(**{member: given.pop(member) for member in kind.__struct_fields__})
+            return command(*args, **given, **{name: value})
+
+        return call
+
+    return gather
 
 
 def _remember(name: str) -> Callable[[click.Context, click.Parameter, Any], None]:
@@ -255,9 +273,8 @@ def _ended(run: Callable[[], Any], *, as_json: bool) -> int:
 
 def _fail(message: str, hint: str | None, code: int, as_json: bool) -> int:
     if as_json:
-        error = {"message": message, "hint": hint, "exit_code": code}
         with contextlib.suppress(OSError):
-            click.echo(envelope("error", None, [], error=error))
+            click.echo(error_envelope({"message": message, "hint": hint, "exit_code": code}))
     told = lines(f"tally: {message}") + (lines(f"hint: {hint}") if hint else [])
     with contextlib.suppress(OSError):
         click.echo("\n".join(told), err=True)

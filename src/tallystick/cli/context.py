@@ -146,23 +146,22 @@ pass_run = click.make_pass_decorator(Run, ensure=True)
 """Gives a command the Run as its first argument."""
 
 
-def envelope(
-    schema: str,
-    data: Any,
-    warnings: list[str],
-    *,
-    version: int = 1,
-    error: Mapping[str, Any] | None = None,
-    on_one_line: bool = False,
-) -> str:
+def envelope(schema: str, data: Any, warnings: list[str], *, version: int = 1, on_one_line: bool = False) -> str:
     """The document that --json prints.
 
     All characters but ASCII's printable ones are escaped, so that a terminal obeys none of them.
     """
-    members: dict[str, Any] = {"schema": f"tally.{schema}", "version": version, "data": data, "warnings": warnings}
-    if error is not None:
-        members["error"] = error
-    return json.dumps(members, ensure_ascii=True, indent=None if on_one_line else 2, default=_builtin)
+    members = {"schema": f"tally.{schema}", "version": version, "data": data, "warnings": warnings}
+    indent: int | None = 2
+    if on_one_line:
+        indent = None
+    return json.dumps(members, ensure_ascii=True, indent=indent, default=_builtin)
+
+
+def error_envelope(error: Mapping[str, Any]) -> str:
+    """The document that --json prints where there is no answer."""
+    members = {"schema": "tally.error", "version": 1, "data": None, "warnings": [], "error": error}
+    return json.dumps(members, ensure_ascii=True, indent=2, default=_builtin)
 
 
 def _builtin(value: Any) -> Any:

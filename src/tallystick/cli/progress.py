@@ -16,8 +16,8 @@ from tallystick.cli.context import Run
 from tallystick.display.text import cut, one_line
 
 if TYPE_CHECKING:
-    from tallystick.graph.project import Depth
-    from tallystick.workspace.indexing import Index
+    from tallystick.graph.journals import Depth
+    from tallystick.workspace.index import Index
 
 _LABEL = 32
 _SILENT_S, _EVERY_S = 1.0, 0.2
@@ -79,7 +79,7 @@ def opened_index(run: Run, *, depth: Depth | None = None) -> Iterator[Index]:
 
     Raises the errors of `open_index`.
     """
-    from tallystick.graph.project import Depth
+    from tallystick.graph.journals import Depth
     from tallystick.workspace.indexing import open_index
 
     with ExitStack() as stack:

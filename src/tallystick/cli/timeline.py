@@ -10,13 +10,14 @@ from string import ascii_uppercase
 from typing import TYPE_CHECKING
 
 import click
+import msgspec
 
 from tallystick.cli.context import counted
 from tallystick.cli.steps import short
 from tallystick.display.outcome import outcome_of
 from tallystick.display.said import Line, Piece, Tone, cut_line, text_of
 from tallystick.display.text import cut, one_line
-from tallystick.display.timeline import TERSE_AGENTS, Timeline, folded_text, session_words
+from tallystick.display.timeline import TERSE_AGENTS, RowSetting, Timeline, folded_text, session_words
 from tallystick.sessions.timeline import Adding, Beat, Counts, Track
 
 if TYPE_CHECKING:
@@ -41,34 +42,37 @@ _LISTED = 30
 _LABEL = 3
 
 
+class Look(msgspec.Struct, frozen=True, kw_only=True):
+    """How rows are printed."""
+
+    width: int
+    verbosity: int
+    is_mixed: bool
+    """The rows alternate between sessions, so each row has the label of its session."""
+    is_styled: bool
+
+
 class View:
     """Turns the beats of a replay into lines to print."""
 
-    def __init__(
-        self,
-        width: int,
-        verbosity: int,
-        cast: Cast,
-        *,
-        is_mixed: bool,
-        is_styled: bool,
-        taints: Mapping[tuple[str, int], tuple[TaintNode, ...]] = {},
-    ) -> None:
+    def __init__(self, cast: Cast, look: Look, taints: Mapping[tuple[str, int], tuple[TaintNode, ...]] = {}) -> None:
         """Begin.
 
         Args:
-            is_mixed: the rows alternate between sessions, so each row has the label of its session.
             taints: what is known of the sources of calls' content, by session and number.
         """
-        self._width = width
+        self._width = look.width
         self._cast = cast
-        self._is_styled = is_styled
+        self._is_styled = look.is_styled
         self._taints = taints
-        self._is_mixed = is_mixed
+        self._is_mixed = look.is_mixed
         self._labels: dict[str, str] = {}
         self._below: dict[str, int] = {}
         shows_seq = any(track.agent in TERSE_AGENTS for track, _ in cast.family())
-        self._timeline = Timeline(width, min(verbosity, 2), shows_seq=shows_seq, labels=_LABEL if is_mixed else 0)
+        labels = 0
+        if look.is_mixed:
+            labels = _LABEL
+        self._timeline = Timeline(look.width, min(look.verbosity, 2), shows_seq=shows_seq, labels=labels)
         cast.noted = self._timeline.note
         self._shown: dict[str, Counts] = {}
         self._adding = Adding()
@@ -92,17 +96,21 @@ class View:
         begins = ""
         if beat.depth and beat.role is None and (step.n == 0 or counts is not None):
             begins = session_words(track.session, track.kind, _role(beat)) + (" ended" if step.n else "")
-        rows = self._timeline.rows(
-            step,
+        label = folded = ""
+        if self._is_mixed:
+            label = self._label(track)
+        if counts is not None and counts.steps:
+            folded = _folded(counts)
+        setting = RowSetting(
             agent=track.agent,
             depth=beat.depth,
             role=beat.role,
-            label=self._label(track) if self._is_mixed else "",
+            label=label,
             begins=begins,
-            folded=_folded(counts) if counts is not None and counts.steps else "",
+            folded=folded,
             taint=self._taints.get((step.session, step.n), ()),
         )
-        return map(self._text, rows)
+        return map(self._text, self._timeline.rows(step, setting))
 
     def _label(self, track: Track) -> str:
         """The label of a session among others: A, B; A1, A2 for child sessions of A. A session may begin at any time."""

@@ -11,6 +11,8 @@ import re
 from collections.abc import Iterator
 from datetime import datetime
 
+import msgspec
+
 from tallystick.catalog.agents import AGENTS
 from tallystick.display.before import NOTED, Before
 from tallystick.display.checks import taint_lines
@@ -37,6 +39,25 @@ _TELLS_GOAL = frozenset(
     ("goal_start", "goal_end", "system", "user", "assistant", "model_call", "tool_call", "tool_result", "warning")
 )
 """Types whose goal is that of the work. Checks and phases of sub-agents say other things under that name."""
+
+
+class RowSetting(msgspec.Struct, frozen=True, kw_only=True):
+    """Where a step is in what is shown, and what its row says besides."""
+
+    agent: str
+    """Whose session it is of."""
+    depth: int = 0
+    """How deep the session hangs below the one that was asked for."""
+    role: str | None = None
+    """The sub-agent that acts in a session not its own."""
+    label: str = ""
+    """Whose step it is, where sessions are mixed."""
+    begins: str = ""
+    """The session that begins with it, in words, where it belongs to another."""
+    folded: str = ""
+    """What stands for the steps that are not shown."""
+    taint: tuple[TaintNode, ...] = ()
+    """What is known of where the call's content came from."""
 
 
 class Timeline:
@@ -69,28 +90,10 @@ class Timeline:
         self._day_line: Line = []
         self._last: dict[str, datetime] = {}
 
-    def rows(
-        self,
-        step: Recorded,
-        *,
-        agent: str,
-        depth: int = 0,
-        role: str | None = None,
-        label: str = "",
-        begins: str = "",
-        folded: str = "",
-        taint: tuple[TaintNode, ...] = (),
-    ) -> Iterator[Line]:
-        """The lines of a step, with a line before it where the day or the goal changes.
-
-        Args:
-            agent: whose session it is of. depth: how deep the session hangs below the one that was asked for. role: the
-                sub-agent that acts in a session not its own. label: whose step it is, where sessions are mixed. begins: the
-                session that begins with it, in words, where it belongs to another. folded: what stands for the steps that
-                are not shown. taint: what is known of where the call's content came from.
-        """
+    def rows(self, step: Recorded, setting: RowSetting) -> Iterator[Line]:
+        """The lines of a step, with a line before it where the day or the goal changes."""
         before = self._before(step.session)
-        before.is_terse = agent in TERSE_AGENTS
+        before.is_terse = setting.agent in TERSE_AGENTS
         said = described(step, before, self._verbosity)
         head = next(said, None)
         if head is None:
@@ -98,22 +101,22 @@ class Timeline:
         clock, delta = self._clock(step)
         if self._day_line:
             yield self._day_line
-        if depth == 0 and role is None:
+        if setting.depth == 0 and setting.role is None:
             yield from self._goal(step)
-        indent = "  " * min(depth + (role is not None), self._most_indent)
-        if begins:
-            head = [Piece(begins, Tone.SUBAGENT)]
+        indent = "  " * min(setting.depth + (setting.role is not None), self._most_indent)
+        if setting.begins:
+            head = [Piece(setting.begins, Tone.SUBAGENT)]
         # of a session that is folded no step can be named by a number
-        if begins and folded:
+        if setting.begins and setting.folded:
             place = ""
         else:
             place = str(step.n)
-        row = [*self._owner(step, indent, role), *head, *_more(step, folded)]
-        yield self._row(self._place(place, step, label), clock, delta, row)
+        row = [*self._owner(step, indent, setting.role), *head, *_more(step, setting.folded)]
+        yield self._row(self._place(place, step, setting.label), clock, delta, row)
         for line in said:
             yield from self._below(line, indent)
-        if taint:
-            yield from self._taint(taint, indent)
+        if setting.taint:
+            yield from self._taint(setting.taint, indent)
 
     def note(self, step: Recorded) -> None:
         """Take note of a step of which later ones that are shown may speak, whether it is shown itself or not."""

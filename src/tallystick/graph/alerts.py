@@ -16,7 +16,6 @@ import msgspec
 from msgspec.structs import astuple
 
 from tallystick.graph.graph import Graph, Row
-from tallystick.graph.row_writer import ids_of
 from tallystick.graph.statements import columns
 from tallystick.graph.times import asked_time, milliseconds
 from tallystick.model.recorded import Recorded
@@ -60,11 +59,6 @@ class Seen(enum.Enum):
     ALL = "all"
     SOME = "some"
     """Then an alert that follows one which is not there waits: that may be in a journal which is not read yet."""
-
-
-def step_id_of(session: str, n: int) -> int:
-    """The id that the row of a step has, unless its session's id begins as that of another (stored.ids_of)."""
-    return next(ids_of(session)) + n
 
 
 # Projecting -----------------------------------------------------------------------------------------------------------

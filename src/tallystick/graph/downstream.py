@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import msgspec
 
-from tallystick.graph.relating import MOST_READ, Found, OneWay, batches, changed_into, take
+from tallystick.graph.relating import MOST_READ, Ends, Found, OneWay, batches, changed_into, take
 from tallystick.graph.running import written_by
 from tallystick.graph.spawning import begun_by, children_of
 from tallystick.lineage.walk import Edge, NodeId, NodeKind
@@ -40,7 +40,7 @@ class Downstream(OneWay):
         found.drop(NodeId(ARTIFACT, id_) for id_ in ids if id_ not in there)
         running: list[int] = []
         for kind in ("artifact", "agent_event", "system_event", "request"):
-            for edge in take(self._graph, found, "src", "artifact", there, kind, is_end=kind != "artifact"):
+            for edge in take(self._graph, found, Ends("src", "artifact", kind), there, is_end=kind != "artifact"):
                 found.add(edge.source, edge)
                 if edge.evidence.get("operation") == "execute" and edge.target.kind is STEP:
                     running.append(edge.target.id)
@@ -56,7 +56,7 @@ class Downstream(OneWay):
         there = {row[0] for row in rows}
         found.drop(NodeId(STEP, id_) for id_ in ids if id_ not in there)
         for kind, far in (("agent_event", "artifact"), ("system_event", "artifact"), ("agent_event", "system_event")):
-            found.add_all(take(self._graph, found, "src", kind, there, far), by="src")
+            found.add_all(take(self._graph, found, Ends("src", kind, far), there), by="src")
         found.add_all(begun_by(self._graph, [(NodeId(STEP, row[0]), row[1], row[3], row[4]) for row in rows]), by="src")
 
     def _of_requests(self, ids: list[int], found: Found) -> None:
@@ -65,9 +65,9 @@ class Downstream(OneWay):
         rows = [row for batch in batches(ids) for row in self._graph.rows(_REQUESTS, (batch,))]
         there = {row[0] for row in rows}
         found.drop(NodeId(REQUEST, id_) for id_ in ids if id_ not in there)
-        found.add_all(take(self._graph, found, "src", "request", there, "artifact"), by="src")
+        found.add_all(take(self._graph, found, Ends("src", "request", "artifact"), there), by="src")
         asked = [id_ for id_ in there if NodeId(REQUEST, id_) in self._start]
-        found.add_all(take(self._graph, found, "src", "request", asked, "request", is_end=True), by="src")
+        found.add_all(take(self._graph, found, Ends("src", "request", "request"), asked, is_end=True), by="src")
         for id_, session, n in rows:
             if id_ in asked:
                 self._began(NodeId(REQUEST, id_), session, n, found)

@@ -24,8 +24,8 @@ class Read(msgspec.Struct, array_like=True):
     result: int
 
 
-class CallAgain(msgspec.Struct, frozen=True):
-    """A call that an earlier run projected."""
+class RecordedCall(msgspec.Struct, frozen=True):
+    """A call with its row, and what a run that projected it before made of it."""
 
     step: Recorded
     row: StepRow
@@ -33,8 +33,8 @@ class CallAgain(msgspec.Struct, frozen=True):
     """Where it ran."""
     model_call: int | None
     """n of the newest model call before it."""
-    outcome: str
-    scripts: Mapping[str, int]
+    outcome: str = "intended"
+    scripts: Mapping[str, int] = {}
     """Which step wrote the text of each script that it ran, by path."""
 
 
@@ -45,7 +45,7 @@ class EarlierCalls(Protocol):
         """n of the newest call with this id."""
         ...
 
-    def call_again(self, n: int) -> CallAgain | None:
+    def call_again(self, n: int) -> RecordedCall | None:
         """Call `n` as it was projected; None if it has no intents or cannot be read."""
         ...
 
@@ -61,7 +61,7 @@ class EarlierCalls(Protocol):
         """The newest read of each thing that the model was shown, newest last, so many at most."""
         ...
 
-    def newest_calls(self, most: int) -> list[tuple[CallAgain, int | None]]:
+    def newest_calls(self, most: int) -> list[tuple[RecordedCall, int | None]]:
         """The newest calls that have intents, oldest first, and when the newest result of each came."""
         ...
 

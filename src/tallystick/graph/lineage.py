@@ -6,13 +6,14 @@ it. Must not know SQL, nor versions of things: accesses wait here until they are
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import TypeAlias
 
 import msgspec
 import orjson
 
 from tallystick.graph.active_calls import MOST_CALLS, Running, RunningCalls, open_call
-from tallystick.graph.earlier import CallAgain, EarlierCalls, Read, Scripts
+from tallystick.graph.earlier import EarlierCalls, Read, RecordedCall, Scripts
 from tallystick.graph.json_columns import content_digest, input_of, intent_input, plain, response_of, said_outcome
 from tallystick.graph.observed import (
     OBSERVED,
@@ -23,7 +24,7 @@ from tallystick.graph.observed import (
     seen_effect,
     told_accesses,
 )
-from tallystick.graph.risk_tags import tags_in
+from tallystick.graph.pending import LineageRows
 from tallystick.graph.rows import text_or_none, whole_or_none
 from tallystick.graph.tables import (
     EventRow,
@@ -33,7 +34,6 @@ from tallystick.graph.tables import (
     ScriptRow,
     SessionState,
     StepRow,
-    SystemRow,
 )
 from tallystick.graph.times import milliseconds
 from tallystick.lineage.access import AGENT, DEEDS, Access
@@ -44,6 +44,9 @@ from tallystick.lineage.things import Thing, commit_thing, file_thing, thing_key
 from tallystick.model.intent import Chance, Domain, Effects, Intent, Operation
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Json
+
+TagsIn: TypeAlias = Callable[[str, str], tuple[str, ...]]
+"""The tags of a content that is written to a URI."""
 
 _BY_TOOL, _BY_COMMAND, _MAYBE, _UNTOLD = 0.9, 0.8, 0.5, 0.9
 _THROUGH_MODEL, _FROM_EARLIER = 0.5, 0.3
@@ -76,6 +79,8 @@ _SHOWN = frozenset((Operation.READ, Operation.FETCH))
 class _Call(msgspec.Struct):
     """A call whose result is awaited."""
 
+    n: int
+    """Which step it is."""
     effects: Effects
     own: int
     """How many of the intents are the tool's own, not a command's."""
@@ -89,20 +94,11 @@ class _Call(msgspec.Struct):
 
 
 class LineageProjection:
-    """The graph's rows of one session. `take` makes them; anyone who writes them empties the lists."""
+    """Makes the graph's rows of one session, step by step: `take` adds to `rows`."""
 
-    def __init__(self, state: SessionState, earlier: EarlierCalls) -> None:
-        self.events: list[EventRow] = []
-        self.system: list[SystemRow] = []
-        self.intents: dict[int, list[IntentRow]] = {}
-        """By step."""
-        self.outcomes: list[tuple[str, int, int, int]] = []
-        """(outcome, step, first k, last k) of intents that were written before they were decided."""
-        self.accesses: list[Access] = []
-        self.flows: list[FlowRow] = []
-        self.observations: list[ObservationRow] = []
-        self.scripts: list[ScriptRow] = []
-        self.things: dict[int, Thing] = {}
+    def __init__(self, state: SessionState, earlier: EarlierCalls, rows: LineageRows, tags_in: TagsIn) -> None:
+        self.rows = rows
+        self._tags_in = tags_in
         self.reached = (0, 0)
         """How many file and network intents the step taken last has."""
         self._state = state
@@ -142,22 +138,22 @@ class LineageProjection:
             self._calls.pop(row.revises, None)
             self._running.drop(row.revises)
         scripts = Scripts(row.n, self._earlier)
-        call = self._read(step, row, self._state.folder, self._state.model_call, scripts)
-        self.scripts += [ScriptRow(row.id, path, self._state.first_id + n) for path, n in scripts.used.items()]
+        call = self._read(RecordedCall(step, row, self._state.folder, self._state.model_call), scripts)
+        self.rows.scripts += [ScriptRow(row.id, path, self._state.first_id + n) for path, n in scripts.used.items()]
         self._calls[row.n] = call
         if row.corr is not None:
             self._by_corr[row.corr] = row.n
-        self.events.append(self._event(step, row, told=(input_of(step, row, call.effects, call.own), None)))
+        self.rows.events.append(self._event(step, row, told=(input_of(step, row, call.effects, call.own), None)))
         self.reached = (_count(call.effects, Domain.FILE), _count(call.effects, Domain.NETWORK))
         for k, intent in enumerate(call.effects.intents):
             confidence = _confidence(intent, is_own=k < call.own)
-            self.intents.setdefault(row.id, []).append(_intent_row(row.id, k, intent, confidence))
+            self.rows.intents.setdefault(row.id, []).append(_intent_row(row.id, k, intent, confidence))
             if k >= call.own and intent.domain is Domain.FILE:
-                self.events.append(self._intent_event(step, row, k, intent))
+                self.rows.events.append(self._intent_event(step, row, k, intent))
         if call.effects.intents:
             self._running.begin(row.n, row.corr, self._open(row, call, self._state.folder))
         if row.success is not None:
-            self._finish(row.n, call, step, row)
+            self._finish(call, step, row)
 
     def _open(self, row: StepRow, call: _Call, folder: str | None) -> OpenCall:
         return open_call(row.id, row.session_id, milliseconds(row.at_us), folder, call.effects)
@@ -170,20 +166,20 @@ class LineageProjection:
             has_run = again.outcome != "denied"
             yield Running(again.row.n, again.row.corr, msgspec.structs.replace(opened, end_ms=end_ms, has_run=has_run))
 
-    def _read_again(self, again: CallAgain) -> _Call:
+    def _read_again(self, again: RecordedCall) -> _Call:
         scripts = Scripts(again.row.n, self._earlier, again.scripts)
-        return self._read(again.step, again.row, again.folder, again.model_call, scripts)
+        return self._read(again, scripts)
 
-    def _read(
-        self, step: Recorded, row: StepRow, folder: str | None, model_call: int | None, scripts: Scripts
-    ) -> _Call:
+    def _read(self, recorded: RecordedCall, scripts: Scripts) -> _Call:
         from tallystick.graph.calls import effects_of, uses_of_call
 
-        uses = uses_of_call(step, folder, row.agent_id)
+        step, row, model_call = recorded.step, recorded.row, recorded.model_call
+        uses = uses_of_call(step, recorded.folder, row.agent_id)
         # Only a transcript puts model calls and the calls they made in their true order.
         is_told = row.source == "transcript" and model_call is not None and model_call < row.n
         return _Call(
-            effects_of(uses, folder, scripts.read),
+            row.n,
+            effects_of(uses, recorded.folder, scripts.read),
             len(uses.intents),
             row.tool or "?",
             f"{step.session[:_SHORT]}:{step.n}",
@@ -192,7 +188,7 @@ class LineageProjection:
             "intended",
         )
 
-    def _find(self, row: StepRow) -> tuple[int, _Call] | None:
+    def _find(self, row: StepRow) -> _Call | None:
         """The call that a step speaks of: by the call's id, else the step that it stands within."""
         n = row.parent
         if row.corr is not None:
@@ -207,50 +203,51 @@ class LineageProjection:
                 return None
             self._calls[n] = self._read_again(again)
             self._calls[n].outcome = again.outcome
-        return n, self._calls[n]
+        return self._calls[n]
 
     # Results --------------------------------------------------------------------------------------------------------
 
     def _take_result(self, step: Recorded, row: StepRow) -> None:
-        self.events.append(self._event(step, row, told=(None, response_of(step, row))))
+        self.rows.events.append(self._event(step, row, told=(None, response_of(step, row))))
         self._running.end(row.corr, milliseconds(row.at_us))
-        found = self._find(row)
-        if found is None:
+        call = self._find(row)
+        if call is None:
             return
-        n, call = found
         if row.revises is not None and call.outcome != "denied":
-            self._earlier.undo_result(n)
+            self._earlier.undo_result(call.n)
             self._reads = None
         elif call.outcome != "intended":
             return
-        self._finish(n, call, step, row)
+        self._finish(call, step, row)
 
     def _take_other(self, step: Recorded, row: StepRow) -> None:
-        self.events.append(self._event(step, row, told=(None, None)))
+        self.rows.events.append(self._event(step, row, told=(None, None)))
         is_refusal = step.meta.get("effect") == "deny" or step.meta.get("decision") == "deny"
-        found = self._find(row) if is_refusal else None
-        if found is not None and found[1].outcome == "intended":
-            self._decide(*found, "denied")
+        if not is_refusal:
+            return
+        call = self._find(row)
+        if call is not None and call.outcome == "intended":
+            self._decide(call, "denied")
 
-    def _decide(self, n: int, call: _Call, outcome: str) -> None:
+    def _decide(self, call: _Call, outcome: str) -> None:
         call.outcome = outcome
         if outcome == "denied":
-            self._running.deny(n)
+            self._running.deny(call.n)
         if call.effects.intents:
-            self._note_outcome(outcome, self._state.first_id + n, 0, len(call.effects.intents) - 1)
+            self._note_outcome(outcome, self._state.first_id + call.n, 0, len(call.effects.intents) - 1)
 
     def _note_outcome(self, outcome: str, step: int, first: int, last: int) -> None:
-        waiting = self.intents.get(step)
+        waiting = self.rows.intents.get(step)
         if waiting is None:
-            self.outcomes.append((outcome, step, first, last))
+            self.rows.outcomes.append((outcome, step, first, last))
             return
         for row in waiting[first : last + 1]:
             row.outcome = outcome
 
-    def _finish(self, n: int, call: _Call, step: Recorded, row: StepRow) -> None:
+    def _finish(self, call: _Call, step: Recorded, row: StepRow) -> None:
         """Confirm the intents of a call, or cancel them."""
         outcome = said_outcome(step, row)
-        self._decide(n, call, outcome)
+        self._decide(call, outcome)
         if outcome == "denied":
             return
         done: dict[int, Access] = {}
@@ -261,17 +258,18 @@ class LineageProjection:
                 if k < call.own or intent.is_last:
                     continue
                 confidence = min(confidence, _MAYBE)
-                self._note_outcome("uncertain", self._state.first_id + n, k, k)
+                self._note_outcome("uncertain", self._state.first_id + call.n, k, k)
             elif row.success is None:
                 confidence *= _UNTOLD
-            access = self._access(n, k, call, intent, confidence, row)
+            access = self._access(call, k, confidence, row)
             if access is not None:
                 done[k] = access
-        self._flow(n, call, done)
+        self._flow(call, done)
         extra = self._below(call, done)
-        self._commits(n, call, step, row, len(call.effects.intents) + extra)
+        self._commits(call, step, row, len(call.effects.intents) + extra)
 
-    def _access(self, n: int, k: int, call: _Call, intent: Intent, confidence: float, row: StepRow) -> Access | None:
+    def _access(self, call: _Call, k: int, confidence: float, row: StepRow) -> Access | None:
+        intent = call.effects.intents[k]
         thing = touched(intent)
         if thing is None or intent.operation not in DEEDS:
             return None
@@ -279,7 +277,7 @@ class LineageProjection:
         access = Access(
             self._name(thing),
             row.at_us,
-            self._state.first_id + n,
+            self._state.first_id + call.n,
             k,
             str(intent.operation),
             AGENT,
@@ -289,13 +287,13 @@ class LineageProjection:
             size,
         )
         access.result, access.evidence = row.n, _evidence(call, intent, is_own=k < call.own)
-        self.accesses.append(access)
+        self.rows.accesses.append(access)
         belongs = membership(thing.uri)
-        tags = tags_in(intent.content, thing.uri) if intent.content is not None else ()
+        tags = self._tags_in(intent.content, thing.uri) if intent.content is not None else ()
         if intent.content is not None and (belongs.is_any or tags):
             # A program's text is in the journal, and is looked at when it runs; what is read as an order is kept at hand.
             kept = intent.content if belongs.is_memory or belongs.is_persistent or belongs.is_control_plane else None
-            self.observations.append(self._observation(access, kept, row, tags))
+            self.rows.observations.append(self._observation(access, kept, row, tags))
         return access
 
     def _observation(self, access: Access, content: str | None, row: StepRow, tags: tuple[str, ...]) -> ObservationRow:
@@ -315,26 +313,30 @@ class LineageProjection:
 
     def _request_of(self, step_id: int) -> int:
         call = self._calls.get(step_id - self._state.first_id)
-        found = call.request_id if call is not None else self._earlier.request_of(step_id - self._state.first_id)
+        if call is not None:
+            return call.request_id
+        found = self._earlier.request_of(step_id - self._state.first_id)
         if found is None:
             return self._state.first_id
         return found
 
     def _name(self, thing: Thing) -> int:
         id_ = thing_key(thing, self._state.session_id)
-        self.things[id_] = thing
+        self.rows.things[id_] = thing
         return id_
 
     # Flows ----------------------------------------------------------------------------------------------------------
 
-    def _flow(self, n: int, call: _Call, done: dict[int, Access]) -> None:
+    def _flow(self, call: _Call, done: dict[int, Access]) -> None:
         moved = set()
         for flow in call.effects.flows:
             source, target = done.get(flow.source), done.get(flow.target)
             if source is not None and target is not None:
                 moved.add(flow.source)
                 confidence = min(source.confidence, target.confidence)
-                self.flows.append(FlowRow(target.step_id, target.k, source.step_id, source.k, confidence, "command"))
+                self.rows.flows.append(
+                    FlowRow(target.step_id, target.k, source.step_id, source.k, confidence, "command")
+                )
         for k, access in done.items():
             intent = call.effects.intents[k]
             if intent.is_authored and intent.operation in _AUTHORED:
@@ -343,16 +345,20 @@ class LineageProjection:
             is_shown = access.operation in _SHOWN and not call.effects.intents[k].target.startswith("pkg:")
             if k not in moved and is_shown:
                 access.shown = 1
-                self._note_read(Read(access.thing, access.step_id, k, access.request_id, access.result or n))
+                self._note_read(Read(access.thing, access.step_id, k, access.request_id, access.result or call.n))
 
     def _through_model(self, call: _Call, access: Access) -> None:
         """What the model had been shown before it wrote: it may be in what it wrote, and that was not seen."""
         known = [read for read in self._known_reads().values() if read.result < call.reached]
         inputs = [read for read in reversed(known) if read.thing != access.thing]
-        via = "model" if len(inputs) <= _MOST_INPUTS else f"model; {_MOST_INPUTS} of {len(inputs)}"
+        via = "model"
+        if len(inputs) > _MOST_INPUTS:
+            via = f"model; {_MOST_INPUTS} of {len(inputs)}"
         for read in inputs[:_MOST_INPUTS]:
-            confidence = _THROUGH_MODEL if read.request_id == call.request_id else _FROM_EARLIER
-            self.flows.append(FlowRow(access.step_id, access.k, read.step_id, read.k, confidence, via))
+            confidence = _FROM_EARLIER
+            if read.request_id == call.request_id:
+                confidence = _THROUGH_MODEL
+            self.rows.flows.append(FlowRow(access.step_id, access.k, read.step_id, read.k, confidence, via))
 
     def _known_reads(self) -> dict[int, Read]:
         if self._reads is None:
@@ -385,26 +391,28 @@ class LineageProjection:
                 if target is not None and where is not None:
                     self._along(target, where + path[len(intent.target) :], k + 1)
                     confidence = min(access.confidence, target.confidence)
-                    self.flows.append(FlowRow(access.step_id, k + 1, access.step_id, k, confidence, "command"))
+                    self.rows.flows.append(FlowRow(access.step_id, k + 1, access.step_id, k, confidence, "command"))
                 k += 2
         return k - len(call.effects.intents)
 
     def _along(self, access: Access, path: str, k: int) -> None:
         thing = self._name(file_thing(path))
-        self.accesses.append(msgspec.structs.replace(access, thing=thing, k=k, digest=None, size_bytes=None))
+        self.rows.accesses.append(msgspec.structs.replace(access, thing=thing, k=k, digest=None, size_bytes=None))
 
-    def _commits(self, n: int, call: _Call, step: Recorded, row: StepRow, first: int) -> None:
+    def _commits(self, call: _Call, step: Recorded, row: StepRow, first: int) -> None:
         """The commits that a command says it made."""
         if not any(intent.domain is Domain.PROCESS and intent.target == "git" for intent in call.effects.intents):
             return
         from tallystick.intent.tools.commits import commits_in
 
         output = step.values.get("content.output")
-        for k, digest in enumerate(commits_in(output) if isinstance(output, str) else (), first):
+        if not isinstance(output, str):
+            return
+        for k, digest in enumerate(commits_in(output), first):
             evidence = orjson.dumps({"operation": "commit", "tool": call.tool, "step": call.name}).decode()
             thing = self._name(commit_thing(digest))
-            at = (row.at_us, self._state.first_id + n, k)
-            self.accesses.append(
+            at = (row.at_us, self._state.first_id + call.n, k)
+            self.rows.accesses.append(
                 Access(thing, *at, "write", AGENT, call.request_id, _BY_TOOL, result=row.n, evidence=evidence)
             )
 
@@ -412,18 +420,22 @@ class LineageProjection:
 
     def _take_effect(self, step: Recorded, row: StepRow) -> None:
         if is_own_account(step, row):
-            self.events.append(self._event(step, row, told=(effect_input(step), None)))
+            self.rows.events.append(self._event(step, row, told=(effect_input(step), None)))
             for thing, access in told_accesses(step, row, self._state.folder, self._request_id(row)):
                 access.thing = self._name(thing)
-                self.accesses.append(access)
+                self.rows.accesses.append(access)
             return
         seen = seen_effect(step, row, self._state.folder)
-        cause = self._running.cause_of(seen) if seen is not None else None
-        request_id = self._request_id(row) if cause is None else self._request_of(cause.step)
-        self.system.append(observed_row(step, row, self._state.folder, request_id))
+        cause = None
+        if seen is not None:
+            cause = self._running.cause_of(seen)
+        request_id = self._request_id(row)
+        if cause is not None:
+            request_id = self._request_of(cause.step)
+        self.rows.system.append(observed_row(step, row, self._state.folder, request_id))
         for thing, access in observed_accesses(step, row, self._state.folder, request_id, cause):
             access.thing = self._name(thing)
-            self.accesses.append(access)
+            self.rows.accesses.append(access)
 
     # Rows -----------------------------------------------------------------------------------------------------------
 

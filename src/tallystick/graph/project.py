@@ -6,16 +6,16 @@ its journal was read are written together, so that it does not matter where proj
 
 from __future__ import annotations
 
-import enum
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Protocol
-
-import msgspec
 
 from tallystick.errors import FormatError, TallystickError
 from tallystick.graph import row_writer, rules
+from tallystick.graph.content_tags import meaning, tags_in
 from tallystick.graph.graph import Graph
+from tallystick.graph.journals import Depth, Failure, Journal, Placed, Projected
+from tallystick.graph.queries import unsearchable_sessions
 from tallystick.graph.relation_builder import settle
+from tallystick.graph.session import SessionProjection
 from tallystick.graph.tables import SessionState
 from tallystick.model.recorded import Recorded
 
@@ -25,68 +25,6 @@ _STEPS_OF_THE_FIRST = 1_000
 _CHARACTERS_A_TRANSACTION = 16_000_000
 _STEPS_A_WRITE = 1_000
 _CHARACTERS_A_WRITE = 2_000_000
-
-
-class Placed(Protocol):
-    """A step and where its line lies in the journal: bytes `offset` to `end`."""
-
-    @property
-    def step(self) -> Recorded:
-        """The step."""
-        ...
-
-    @property
-    def offset(self) -> int:
-        """Where its line begins."""
-        ...
-
-    @property
-    def end(self) -> int:
-        """Where the next one begins."""
-        ...
-
-
-class Journal(msgspec.Struct, frozen=True, kw_only=True):
-    """A journal to project. `read(start)` gives its steps from byte `start` on, which begins a line.
-
-    `inode` and `size_bytes` are the file's, taken before anything is read. Values that are kept as blobs and that `read`
-    does not load cannot be searched.
-    """
-
-    session: str
-    inode: int
-    size_bytes: int
-    read: Callable[[int], Iterable[Placed]]
-
-
-class Depth(enum.Enum):
-    """How much of each step is projected."""
-
-    ROWS = "rows"
-    """Its rows only; its text becomes searchable when it is projected to depth TEXT."""
-    TEXT = "text"
-
-
-class Failure(msgspec.Struct, frozen=True):
-    """A journal that could not be projected to its end. What comes before entry `n` is in the index."""
-
-    session: str
-    n: int
-    why: str
-
-
-class Projected(msgspec.Struct, frozen=True, kw_only=True):
-    """What was done: how many sessions changed, how many of their steps were read, and which journals are not all there.
-
-    `outdated` is how many sessions had rows made by other rules, which were made again. `unsearchable` is how many sessions
-    of the whole index have text that `search` does not find yet.
-    """
-
-    sessions: int
-    steps: int
-    failures: tuple[Failure, ...]
-    unsearchable: int
-    outdated: int = 0
 
 
 def project(
@@ -118,7 +56,7 @@ def project(
         behind = run.drop_replaced(todo)
         if run.project(todo if run.has_wiped else behind):
             run.project(todo)
-        settle(graph)
+        settle(graph, meaning)
     finally:
         graph.roll_back()
     if run.has_wiped:
@@ -142,25 +80,11 @@ def forget(graph: Graph, sessions: Iterable[str]) -> None:
             if state is not None:
                 run.remove(state)
         graph.commit()
-        settle(graph)
+        settle(graph, meaning)
     finally:
         graph.roll_back()
     if run.has_wiped:
         graph.wipe_traces()
-
-
-def outdated_sessions(graph: Graph) -> list[str]:
-    """The sessions whose rows were made by other rules than this program's: projecting makes them again."""
-    found = graph.rows("SELECT session_id FROM sessions WHERE rules != ? ORDER BY session_id", (rules.current(),))
-    return [row[0] for row in found]
-
-
-def unsearchable_sessions(graph: Graph) -> int:
-    """How many sessions have steps whose text is not in the search index yet."""
-    found = graph.row("SELECT count(*) FROM sessions WHERE text_size < size")
-    if found is None:
-        return 0
-    return int(found[0])
 
 
 class _StartOver(Exception):
@@ -254,6 +178,7 @@ class _Run:
     def _read(self, journal: Journal, writer: row_writer.Writer) -> bool:
         """Read a journal from where the index ends. False if another process projected the session meanwhile."""
         state = writer.state
+        projection = SessionProjection(state, writer, writer.rows, tags_in)
         reading = _Reading(journal, self._graph, state, self._depth)
         room = row_writer.ceiling(self._graph, state.first_id)
         for placed in reading.steps():
@@ -261,7 +186,7 @@ class _Run:
             if room is not None and state.first_id + step.n >= room:
                 raise _StartOver(max(row_writer.ROOM, 4 * step.n))
             if step.n == state.size:
-                writer.projection.take(step, placed.offset)
+                projection.take(step, placed.offset)
                 state.read_to = placed.end
             if self._depth is Depth.TEXT and step.n == state.text_size:
                 self._characters_to_commit += writer.take_text(step)

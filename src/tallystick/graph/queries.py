@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
+from tallystick.graph import rules
 from tallystick.graph.graph import Graph, Row
 from tallystick.graph.steps import Tokens
 from tallystick.graph.tables import TOKENS
@@ -229,3 +230,17 @@ def indexed_sessions(graph: Graph) -> tuple[Indexed, ...]:
     """How far each session is projected, by id: what verification compares with the journals. Raises GraphError."""
     rows = graph.rows("SELECT session_id, size, last_hash FROM sessions ORDER BY session_id")
     return tuple(Indexed(*row) for row in rows)
+
+
+def outdated_sessions(graph: Graph) -> list[str]:
+    """The sessions whose rows were made by other rules than this program's: projecting makes them again."""
+    found = graph.rows("SELECT session_id FROM sessions WHERE rules != ? ORDER BY session_id", (rules.current(),))
+    return [row[0] for row in found]
+
+
+def unsearchable_sessions(graph: Graph) -> int:
+    """How many sessions have steps whose text is not in the search index yet."""
+    found = graph.row("SELECT count(*) FROM sessions WHERE text_size < size")
+    if found is None:
+        return 0
+    return int(found[0])

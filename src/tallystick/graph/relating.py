@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 import orjson
 
@@ -23,6 +23,15 @@ _MOST_COUNTED = 200_000
 _IDS_A_QUERY = 2_000
 
 Side: TypeAlias = Literal["src", "dst"]
+
+
+class Ends(NamedTuple):
+    """Which relations: of nodes of a kind that are the source (`src`) or the target (`dst`), to nodes of another kind."""
+
+    side: Side
+    kind: str
+    far_kind: str
+
 
 KINDS = {
     "artifact": NodeKind.ARTIFACT,
@@ -85,15 +94,13 @@ def batches(ids: Iterable[int]) -> Iterable[str]:
         yield orjson.dumps(kept[start : start + _IDS_A_QUERY]).decode()
 
 
-def related(graph: Graph, side: Side, kind: str, ids: Iterable[int], far_kind: str) -> tuple[list[Row], dict[int, int]]:
-    """The relations of nodes of one kind, where they are the source (`src`) or the target (`dst`).
-
-    Args:
-        far_kind: the kind of the other end.
+def related(graph: Graph, ends: Ends, ids: Iterable[int]) -> tuple[list[Row], dict[int, int]]:
+    """The relations of nodes of one kind to nodes of another.
 
     Returns:
         The rows of _COLUMNS, at most MOST_READ of a node; and of each node that has more, how many were left out.
     """
+    side, kind, far_kind = ends
     far = "src"
     if side == "src":
         far = "dst"
@@ -117,13 +124,11 @@ def related(graph: Graph, side: Side, kind: str, ids: Iterable[int], far_kind: s
     return rows, more
 
 
-def take(
-    graph: Graph, found: Found, side: Side, kind: str, ids: Iterable[int], far_kind: str, *, is_end: bool = False
-) -> list[Edge]:
+def take(graph: Graph, found: Found, ends: Ends, ids: Iterable[int], *, is_end: bool = False) -> list[Edge]:
     """The edges of `related`; of those that were left out `found` learns the number. Raises GraphError."""
-    rows, more = related(graph, side, kind, ids, far_kind)
+    rows, more = related(graph, ends, ids)
     for id_, count in more.items():
-        found.add_more(NodeId(KINDS[kind], id_), count)
+        found.add_more(NodeId(KINDS[ends.kind], id_), count)
     return [edge_of(row, is_end=is_end) for row in rows]
 
 

@@ -8,7 +8,8 @@ still in `unsettled`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import groupby
 from operator import attrgetter
 
@@ -17,12 +18,12 @@ import orjson
 from msgspec.structs import astuple
 
 from tallystick.graph.graph import Graph, Row
-from tallystick.graph.risk_tags import REMOVE_TAG, WRITE_TAG, TagRow, old_rows, tag_rows, worst
+from tallystick.graph.risk_tags import REMOVE_TAG, WRITE_TAG, Meaning, TagRow, old_rows, tag_rows, worst
 from tallystick.graph.statements import columns, insertion
 from tallystick.lineage.access import AGENT, CHANGING, Access
 from tallystick.lineage.facts import FactRow, facts_of
 from tallystick.lineage.identity import observation_id
-from tallystick.lineage.relations import End, Link, Relation, links, merged, of_flow, of_uses, relation
+from tallystick.lineage.relations import End, Evidence, Link, Relation, links, merged, of_flow, of_uses, relation
 from tallystick.lineage.things import Thing
 from tallystick.lineage.versions import History, Version, history
 
@@ -54,6 +55,19 @@ _WRITE_ARTIFACT = _replacing("artifacts", ArtifactRow)
 _WRITE_RELATION = _replacing("relations", Relation)
 _WRITE_LINK = _replacing("links", Link)
 _WRITE_FACT = _replacing("artifact_facts", FactRow)
+
+
+@dataclass(frozen=True)
+class _Table:
+    """A table whose rows are compared: the column that names a row, and the statement that writes one."""
+
+    name: str
+    key: str
+    write: str
+
+
+_ARTIFACT_TABLE = _Table("artifacts", "artifact_id", _WRITE_ARTIFACT)
+_RELATION_TABLE = _Table("relations", "relation_id", _WRITE_RELATION)
 _ACCESSES = f"SELECT {columns(Access)} FROM accesses WHERE thing IN ({{}}) ORDER BY thing, at_us, step_id, k"
 _ARTIFACTS = f"SELECT {columns(ArtifactRow)} FROM artifacts WHERE thing IN ({{}})"
 _RELATIONS = f"SELECT {columns(Relation)} FROM relations WHERE"
@@ -79,20 +93,19 @@ _PAIR = (
 )
 
 
-def settle(graph: Graph) -> int:
-    """Settle every thing that is unsettled; how many there were.
+def settle(graph: Graph, meaning: Meaning) -> int:
+    """Settle every thing that is unsettled; how many there were. `meaning`: what a tag of a content says.
 
     Raises:
         GraphError: the index cannot be written. What was committed stays, and the rest is still unsettled.
     """
     things = [row[0] for row in graph.rows("SELECT thing FROM unsettled ORDER BY thing")]
-    _in_transactions(graph, things, _settle_alone)
+    _in_transactions(graph, things, lambda graph, some: _settle_alone(graph, some, meaning))
     _in_transactions(graph, things, _settle_flows)
     return len(things)
 
 
-def _in_transactions(graph: Graph, things: Sequence[int], work: object) -> None:
-    assert callable(work), "one of the two below"
+def _in_transactions(graph: Graph, things: Sequence[int], work: Callable[[Graph, Sequence[int]], None]) -> None:
     for start in range(0, len(things), _THINGS_A_CHUNK * _CHUNKS_A_TRANSACTION):
         graph.begin()
         for chunk in range(start, min(len(things), start + _THINGS_A_CHUNK * _CHUNKS_A_TRANSACTION), _THINGS_A_CHUNK):
@@ -109,7 +122,7 @@ def _many(graph: Graph, sql: str, values: Sequence[int]) -> list[Row]:
 # Each thing by itself -------------------------------------------------------------------------------------------------
 
 
-def _settle_alone(graph: Graph, things: Sequence[int]) -> None:
+def _settle_alone(graph: Graph, things: Sequence[int], meaning: Meaning) -> None:
     """Versions, facts, and the relations to calls and requests."""
     told = {
         thing: history(thing, list(group))
@@ -118,12 +131,12 @@ def _settle_alone(graph: Graph, things: Sequence[int]) -> None:
     names = {row[0]: Thing(row[1], row[2]) for row in _many(graph, "SELECT * FROM things WHERE thing IN ({})", things)}
     old = {row[0]: ArtifactRow(*row) for row in _many(graph, _ARTIFACTS, things)}
     new = {row.artifact_id: row for thing in told for row in _artifacts(thing, names[thing], told[thing])}
-    _write_difference(graph, "artifacts", "artifact_id", _WRITE_ARTIFACT, old, new)
+    _write_difference(graph, _ARTIFACT_TABLE, old, new)
     gone = [(id_,) for id_ in old if id_ not in new]
     graph.change_many("DELETE FROM relations WHERE src_kind = 'artifact' AND src_id = ?", gone)
     graph.change_many("DELETE FROM relations WHERE dst_kind = 'artifact' AND dst_id = ?", gone)
     _assign(graph, told)
-    tags = _write_tags(graph, [*old, *new], new)
+    tags = _write_tags(graph, [*old, *new], new, meaning)
     _write_facts(graph, names, told, tags)
     _write_own_relations(graph, old, told)
     _write_links(graph, old, told)
@@ -135,6 +148,11 @@ def _artifacts(thing: int, name: Thing, told: History) -> Iterator[ArtifactRow]:
 
 
 def _artifact(thing: int, name: Thing, version: Version) -> ArtifactRow:
+    made_by = deleted_at = None
+    if version.made_by is not None:
+        made_by = version.made_by.step_id
+    if version.deleted_us is not None:
+        deleted_at = version.deleted_us // 1000
     return ArtifactRow(
         version.id,
         name.kind,
@@ -145,8 +163,8 @@ def _artifact(thing: int, name: Thing, version: Version) -> ArtifactRow:
         None,
         version.number,
         thing,
-        version.made_by.step_id if version.made_by is not None else None,
-        version.deleted_us // 1000 if version.deleted_us is not None else None,
+        made_by,
+        deleted_at,
     )
 
 
@@ -170,14 +188,17 @@ def _assign(graph: Graph, told: dict[int, History]) -> None:
     graph.change_many("UPDATE artifact_observations SET artifact_id = ? WHERE observation_id = ?", observed)
 
 
-def _write_tags(graph: Graph, artifacts: Sequence[int], new: dict[int, ArtifactRow]) -> dict[int, list[TagRow]]:
+def _write_tags(
+    graph: Graph, artifacts: Sequence[int], new: dict[int, ArtifactRow], meaning: Meaning
+) -> dict[int, list[TagRow]]:
     """Write what is found in the contents of versions; the rows, by version."""
     before: dict[int, TagRow] = {}
     after: dict[int, TagRow] = {}
     uris = {id_: row.uri for id_, row in new.items()}
     for some in _chunks(list(dict.fromkeys(artifacts))):
         before |= old_rows(graph, some)
-        after |= {row.tag_id: row for row in tag_rows(graph, [id_ for id_ in some if id_ in new], uris)}
+        current = [id_ for id_ in some if id_ in new]
+        after |= {row.tag_id: row for row in tag_rows(graph, current, uris, meaning)}
     graph.change_many(REMOVE_TAG, [(id_,) for id_, row in before.items() if after.get(id_) != row])
     graph.change_many(WRITE_TAG, [astuple(row) for id_, row in after.items() if before.get(id_) != row])
     found: dict[int, list[TagRow]] = {}
@@ -200,12 +221,9 @@ def _write_facts(
 ) -> None:
     # By URI alone no one can ask for a file whose folder was not reported.
     files = {thing: one for thing, one in told.items() if names[thing].uri.startswith("file://")}
-    writers = {
-        use.access.cause if use.access.cause is not None else use.access.step_id
-        for one in files.values()
-        for use in one.uses
-        if use.access.deed in CHANGING
-    }
+    changes = [use.access for one in files.values() for use in one.uses if use.access.deed in CHANGING]
+    writers = {access.step_id for access in changes if access.cause is None}
+    writers |= {access.cause for access in changes if access.cause is not None}
     sessions: dict[int, str] = {}
     for some in _chunks(sorted(writers)):
         sessions |= dict(_many(graph, "SELECT id, session_id FROM steps WHERE id IN ({})", some))
@@ -225,14 +243,7 @@ def _write_own_relations(graph: Graph, old_artifacts: dict[int, ArtifactRow], to
         for some in _chunks(effects):
             old |= {row[0]: Relation(*row) for row in _many(graph, _CAUSED, some)}
     own = {id_: row for id_, row in old.items() if row.relation_type != "derived_from"}
-    _write_difference(
-        graph,
-        "relations",
-        "relation_id",
-        _WRITE_RELATION,
-        own,
-        merged(edge for one in told.values() for edge in of_uses(one)),
-    )
+    _write_difference(graph, _RELATION_TABLE, own, merged(edge for one in told.values() for edge in of_uses(one)))
 
 
 def _write_links(graph: Graph, old_artifacts: dict[int, ArtifactRow], told: dict[int, History]) -> None:
@@ -259,16 +270,9 @@ def _write_pair(graph: Graph, source: int, target: int) -> None:
             (source, target),
         )
         return
-    evidence = {"artifact": rows[0][3], "artifact_id": rows[0][1], "artifacts": len({row[3] for row in rows})}
-    confidence = max(row[2] for row in rows)
-    edge = relation(
-        ("request", source),
-        "derived_from",
-        ("request", target),
-        confidence,
-        orjson.dumps(evidence).decode(),
-        rows[0][0],
-    )
+    said = {"artifact": rows[0][3], "artifact_id": rows[0][1], "artifacts": len({row[3] for row in rows})}
+    evidence = Evidence(max(row[2] for row in rows), orjson.dumps(said).decode(), rows[0][0])
+    edge = relation(("request", source), "derived_from", ("request", target), evidence)
     graph.change(_WRITE_RELATION, astuple(edge))
 
 
@@ -284,7 +288,7 @@ def _settle_flows(graph: Graph, things: Sequence[int]) -> None:
             rows = _many(graph, f"{sql} AND relation_type = 'derived_from'", some)
             old |= {row[0]: Relation(*row) for row in rows}
     rows = [*_many(graph, _FLOWS_IN, things), *_many(graph, _FLOWS_OUT, things)]
-    _write_difference(graph, "relations", "relation_id", _WRITE_RELATION, old, merged(_derived(rows)))
+    _write_difference(graph, _RELATION_TABLE, old, merged(_derived(rows)))
     graph.change_many("DELETE FROM unsettled WHERE thing = ?", [(thing,) for thing in things])
 
 
@@ -308,14 +312,12 @@ def _derived(rows: Iterable[Row]) -> Iterator[Relation]:
 
 def _write_difference(
     graph: Graph,
-    table: str,
-    key: str,
-    write: str,
+    table: _Table,
     old: dict[int, ArtifactRow] | dict[int, Relation],
     new: dict[int, ArtifactRow] | dict[int, Relation],
 ) -> None:
-    graph.change_many(f"DELETE FROM {table} WHERE {key} = ?", [(id_,) for id_ in old if id_ not in new])
-    graph.change_many(write, [astuple(row) for id_, row in new.items() if old.get(id_) != row])
+    graph.change_many(f"DELETE FROM {table.name} WHERE {table.key} = ?", [(id_,) for id_ in old if id_ not in new])
+    graph.change_many(table.write, [astuple(row) for id_, row in new.items() if old.get(id_) != row])
 
 
 def _chunks(ids: Sequence[int]) -> Iterator[Sequence[int]]:

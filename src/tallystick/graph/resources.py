@@ -25,6 +25,15 @@ class Named(msgspec.Struct, frozen=True, order=True):
     uri: str
 
 
+def shown_name(thing: Named) -> str:
+    """A thing's URI as a person writes it: a file by its path."""
+    if thing.kind != "file":
+        return thing.uri
+    if thing.uri.startswith("file://"):
+        return thing.uri.removeprefix("file://")
+    return thing.uri.removeprefix("file:")
+
+
 class VersionRow(msgspec.Struct, frozen=True, kw_only=True):
     """A version of a thing. Times are milliseconds since 1970."""
 

@@ -1,12 +1,13 @@
 """What would be refused if a content ran: rows of `artifact_risk_tags`, by version of a file.
 
 Owns how tags of a content, which its observation keeps, become rows: one a version and tag, by the first call that wrote it.
-Must not know what is in a content: `policy.content.inspection` tells.
+Must not know what is in a content, nor what a tag says: `content_tags` tells.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from typing import TypeAlias
 
 import msgspec
 import orjson
@@ -15,9 +16,6 @@ from tallystick.graph.graph import Graph, Row
 from tallystick.graph.statements import columns, insertion
 from tallystick.lineage.identity import digest_id
 
-_HOME = "/home/dev"
-"""Stands for a home folder: an index is the same anyone who makes it."""
-_MOST = 64 << 10
 _CRITICAL = """
 reads-secret deletes-home reaches-metadata reverse-shell fork-bomb writes-disk disables-firewall disables-audit clears-logs
 disables-protection kills-all
@@ -46,6 +44,9 @@ class TagRow(msgspec.Struct, array_like=True):
     evidence: str | None
 
 
+Meaning: TypeAlias = Callable[[str], str]
+"""What a tag says, for people."""
+
 WRITE_TAG = insertion("artifact_risk_tags", TagRow)
 REMOVE_TAG = "DELETE FROM artifact_risk_tags WHERE tag_id = ?"
 _OLD = f"SELECT {columns(TagRow)} FROM artifact_risk_tags WHERE artifact_id IN ({{}})"
@@ -55,21 +56,8 @@ _SEEN = (
 )
 
 
-def tags_in(content: str, uri: str) -> tuple[str, ...]:
-    """The tags of a content that a call writes to a file; none where it is not code, or has nothing that matters in it."""
-    # The tables of risks take time to load: an index without code does not need them.
-    from tallystick.policy.content.inspection import content_tags, language_in
-
-    if len(content) > _MOST:
-        return ()
-    language = language_in(content, uri)
-    if language is None:
-        return ()
-    return tuple(sorted(content_tags(content, language, home=_HOME, name=uri.rpartition("/")[2])))
-
-
-def tag_rows(graph: Graph, versions: Sequence[int], uris: dict[int, str]) -> Iterator[TagRow]:
-    """The rows of some versions. `uris`: of the file, by version."""
+def tag_rows(graph: Graph, versions: Sequence[int], uris: dict[int, str], meaning: Meaning) -> Iterator[TagRow]:
+    """The rows of some versions. `uris`: of the file, by version; `meaning`: what a tag says, for people."""
     found: set[tuple[int, str]] = set()
     for artifact, digest, evidence, request, event, session, at in _rows(graph, _SEEN, versions):
         for tag in orjson.loads(evidence).get("tags", ()):
@@ -90,13 +78,6 @@ def old_rows(graph: Graph, versions: Sequence[int]) -> dict[int, TagRow]:
 def worst(rows: Sequence[TagRow]) -> TagRow | None:
     """The row that says most against a version."""
     return min(rows, key=lambda row: (_SEVERITIES.index(row.severity), row.rule_id), default=None)
-
-
-def meaning(tag: str) -> str:
-    """What a tag says, for people."""
-    from tallystick.policy.content.inspection import MEANINGS
-
-    return MEANINGS.get(tag, tag)
 
 
 def _weight(tag: str) -> tuple[str, str]:

@@ -6,15 +6,15 @@ Owns the SQL of projecting. Must not know journals, nor what the rows mean.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from hashlib import sha256
 from typing import NamedTuple
 
 from msgspec.structs import astuple
 
 from tallystick.graph.document import COLUMNS, Document, document_of
-from tallystick.graph.earlier import CallAgain, Read
+from tallystick.graph.earlier import Read, RecordedCall
 from tallystick.graph.graph import Graph
-from tallystick.graph.session import SessionProjection
+from tallystick.graph.pending import SessionRows
+from tallystick.graph.session_ids import ids_of
 from tallystick.graph.statements import columns, insertion
 from tallystick.graph.tables import (
     CheckpointRow,
@@ -38,7 +38,6 @@ ROOM = 1 << 16
 """How many ids are free behind the first id of a new session, at least."""
 
 _FEW = 100
-_ID_BITS = 62  # first_id + n stays below 2^63, whatever a journal may hold
 
 
 # Two statements instead of INSERT OR REPLACE: that one opens a savepoint, at which FTS5 writes out all that it holds back.
@@ -125,21 +124,6 @@ def _free_id(graph: Graph, session: str, room: int) -> int:
     raise AssertionError("the candidates never end")
 
 
-def ids_of(session: str) -> Iterator[int]:
-    """Where the ids of a session may begin, most wanted first.
-
-    The first digits of the session's id as a number: then sessions read in the order of their ids are written in the
-    order of their steps' ids, which is when SQLite writes fastest. Those are taken in one of ten thousand stores of
-    100,000 sessions each, or where someone chose a session's id so; then a hash of it decides.
-    """
-    yield int(session[:16], 16) >> (64 - _ID_BITS)
-    attempt = 0
-    while True:
-        digest = sha256(f"{session}/{attempt}".encode()).digest()
-        yield int.from_bytes(digest[:8], "big") >> (64 - _ID_BITS)
-        attempt += 1
-
-
 def read_place(graph: Graph, state: SessionState, n: int) -> tuple[str, int]:
     """The hash of a step that is in the index, and where its line begins."""
     row = graph.row("SELECT hash, offset FROM steps WHERE id = ?", (state.first_id + n,))
@@ -193,7 +177,7 @@ class Writer:
         """`read` gives the step whose line begins at an offset of the journal."""
         self.state = state
         self._read = read
-        self.projection = SessionProjection(state, self)
+        self.rows = SessionRows()
         self.documents: list[tuple[int, Document]] = []
         self.waiting_characters = 0
         self._graph = graph
@@ -231,7 +215,7 @@ class Writer:
         )
         return None if row is None or row[0] is None else row[0] - self.state.first_id
 
-    def call_again(self, n: int) -> CallAgain | None:
+    def call_again(self, n: int) -> RecordedCall | None:
         """Call `n` as an earlier run projected it."""
         row = self.step(n)
         id_ = self.state.first_id + n
@@ -247,7 +231,7 @@ class Writer:
             return None
         scripts = self._graph.rows("SELECT path, source_step FROM scripts WHERE step_id = ?", (id_,))
         known = {path: source - self.state.first_id for path, source in scripts}
-        return CallAgain(step, row, self._folder_of(n), before[0] if before is not None else None, outcome[0], known)
+        return RecordedCall(step, row, self._folder_of(n), before[0] if before is not None else None, outcome[0], known)
 
     def writer_of(self, path: str, n: int) -> int | None:
         """The step that had left a file as a whole when call `n` was made, if nothing of the session changed it since."""
@@ -276,7 +260,7 @@ class Writer:
             return None
         return row[0] or None
 
-    def newest_calls(self, most: int) -> list[tuple[CallAgain, int | None]]:
+    def newest_calls(self, most: int) -> list[tuple[RecordedCall, int | None]]:
         """The newest calls that have intents, oldest first, and when the newest result of each came."""
         self.write_steps()
         rows = self._graph.rows(
@@ -356,24 +340,22 @@ class Writer:
 
     def write_steps(self) -> None:
         """Write the rows of steps, edges and documents that are waiting."""
-        projection = self.projection
-        if projection.steps:
-            self._graph.change_many(_WRITE_STEP, map(astuple, projection.steps))
-            projection.steps.clear()
-        if projection.edges:
-            self._graph.change_many(_WRITE_EDGE, map(astuple, projection.edges))
-            projection.edges.clear()
-        if projection.checkpoints:
-            self._graph.change_many(_WRITE_CHECKPOINT, map(astuple, projection.checkpoints))
-            projection.checkpoints.clear()
-        if projection.replaced:
-            self._graph.change_many(
-                _REPLACE_CHECKPOINT, [(*pair, self.state.session_id) for pair in projection.replaced]
-            )
-            projection.replaced.clear()
-        if projection.revised:
-            self._graph.change_many("UPDATE steps SET revised_by = ? WHERE id = ?", projection.revised)
-            projection.revised.clear()
+        rows = self.rows
+        if rows.steps:
+            self._graph.change_many(_WRITE_STEP, map(astuple, rows.steps))
+            rows.steps.clear()
+        if rows.edges:
+            self._graph.change_many(_WRITE_EDGE, map(astuple, rows.edges))
+            rows.edges.clear()
+        if rows.checkpoints:
+            self._graph.change_many(_WRITE_CHECKPOINT, map(astuple, rows.checkpoints))
+            rows.checkpoints.clear()
+        if rows.replaced:
+            self._graph.change_many(_REPLACE_CHECKPOINT, [(*pair, self.state.session_id) for pair in rows.replaced])
+            rows.replaced.clear()
+        if rows.revised:
+            self._graph.change_many("UPDATE steps SET revised_by = ? WHERE id = ?", rows.revised)
+            rows.revised.clear()
         self._write_lineage()
         if self.documents:
             self._graph.change_many(_WRITE_DOCUMENT, _document_rows(self.documents))
@@ -381,7 +363,7 @@ class Writer:
             self.waiting_characters = 0
 
     def _write_lineage(self) -> None:
-        rows = self.projection.lineage
+        rows = self.rows.lineage
         for sql, waiting in (
             (_WRITE_EVENT, rows.events),
             (_WRITE_SYSTEM, rows.system),
@@ -415,11 +397,11 @@ class Writer:
     def write(self) -> None:
         """Write everything that is waiting, and how far the session is projected."""
         self.write_steps()
-        requests = self.projection.requests
+        requests = self.rows.requests
         self._graph.change_many(_REMOVE_REQUEST, [(request.request_id,) for request in requests.values()])
         self._graph.change_many(_WRITE_REQUEST, map(astuple, requests.values()))
         requests.clear()
-        usage = self.projection.usage
+        usage = self.rows.usage
         self._graph.change_many(_REMOVE_USAGE, [(used.session_id, used.model) for used in usage.values()])
         self._graph.change_many(_WRITE_USAGE, [astuple(used) for used in usage.values() if used.calls])
         usage.clear()

@@ -9,7 +9,7 @@ from __future__ import annotations
 import orjson
 
 from tallystick.graph.extra_meta import other_members
-from tallystick.graph.tables import EdgeRow, StepRow
+from tallystick.graph.tables import EdgeRow, SessionState, StepRow
 from tallystick.graph.times import microseconds
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Json
@@ -55,11 +55,11 @@ def known_time(step: Recorded) -> tuple[int, str] | None:
     return None
 
 
-def step_row(step: Recorded, *, first_id: int, agent: str, at_us: int, request: int | None, offset: int) -> StepRow:
+def step_row(step: Recorded, session: SessionState, *, at_us: int, request: int | None, offset: int) -> StepRow:
     """The row of a step.
 
     Args:
-        first_id: the id of its session's step 0.
+        session: whose step it is.
         at_us: its time for ordering. request: n of the prompt it belongs to.
         offset: where its line begins in the journal.
     """
@@ -75,12 +75,12 @@ def step_row(step: Recorded, *, first_id: int, agent: str, at_us: int, request: 
         counts = tokens
     success = meta.get("success")
     return StepRow(
-        first_id + step.n,
+        session.first_id + step.n,
         step.session,
         step.n,
         step.hash,
         step.type,
-        agent,
+        session.agent_id,
         at_us,
         text_or_none(meta.get("ts")),
         text_or_none(meta.get("recorded")),

@@ -17,7 +17,7 @@ import msgspec
 from tallystick.errors import UsageError
 from tallystick.graph.document import COLUMNS, TOKENIZER, Document, document_of
 from tallystick.graph.graph import Graph, Row
-from tallystick.graph.project import unsearchable_sessions
+from tallystick.graph.queries import unsearchable_sessions
 from tallystick.graph.steps import STEP_COLUMNS, StepEntry, step_entry
 from tallystick.graph.times import asked_time
 from tallystick.lineage.identity import thing_id

@@ -11,10 +11,11 @@ from typing import Protocol
 from tallystick.graph.document import plain_text
 from tallystick.graph.earlier import EarlierCalls
 from tallystick.graph.json_columns import plain
-from tallystick.graph.lineage import LineageProjection
+from tallystick.graph.lineage import LineageProjection, TagsIn
 from tallystick.graph.marks import checkpoint_row, replaced_checkpoints
+from tallystick.graph.pending import SessionRows
 from tallystick.graph.rows import edge_rows, known_time, step_row, text_or_none, whole_or_none, written_for_an_hour
-from tallystick.graph.tables import TOKENS, CheckpointRow, EdgeRow, RequestState, SessionState, StepRow, UsageState
+from tallystick.graph.tables import TOKENS, RequestState, SessionState, StepRow, UsageState
 from tallystick.graph.times import microseconds, milliseconds
 from tallystick.model.recorded import Recorded
 from tallystick.sessions.states import Moment, Status, after, end_status, word_of_end
@@ -41,22 +42,12 @@ class Earlier(EarlierCalls, Protocol):
 
 
 class SessionProjection:
-    """The rows of one session. `take` makes them; anyone who writes them empties the lists."""
+    """Makes the rows of one session, step by step: `take` adds to `rows`."""
 
-    def __init__(self, state: SessionState, earlier: Earlier) -> None:
+    def __init__(self, state: SessionState, earlier: Earlier, rows: SessionRows, tags_in: TagsIn) -> None:
         self.state = state
-        self.steps: list[StepRow] = []
-        self.edges: list[EdgeRow] = []
-        self.revised: list[tuple[int, int]] = []
-        """(n of the newer, id of the older) of steps that were revised."""
-        self.requests: dict[int, RequestState] = {}
-        """Requests that changed, by the number of their prompt; 0 stands for what no human asked."""
-        self.usage: dict[str, UsageState] = {}
-        """What models used, of those that changed."""
-        self.checkpoints: list[CheckpointRow] = []
-        self.replaced: list[tuple[int, str]] = []
-        """(n of the newer, hash of the older) of checkpoints that took another one's place."""
-        self.lineage = LineageProjection(state, earlier)
+        self.rows = rows
+        self.lineage = LineageProjection(state, earlier, rows.lineage, tags_in)
         self._earlier = earlier
         self._prompts: dict[int, int | None] = {}
 
@@ -68,21 +59,21 @@ class SessionProjection:
         at_us = self._see_time(step)
         replaced = self._replaced(step)
         request = self._request_of(step, replaced)
-        row = step_row(step, first_id=state.first_id, agent=state.agent_id, at_us=at_us, request=request, offset=offset)
+        row = step_row(step, state, at_us=at_us, request=request, offset=offset)
         if request == step.n:
             self._open_request(step, at_us)
         self._count(row, 1)
         self._look_inside(step, row, replaced)
-        self.steps.append(row)
+        self.rows.steps.append(row)
         if step.type in ("checkpoint", "compaction") and row.corroborates is None:
             mark = checkpoint_row(step, row)
             mark.run_id = mark.run_id or state.run_id  # one that names none is of the run that its session is in
-            self.checkpoints.append(mark)
-            self.replaced += [(step.n, replaced) for replaced in replaced_checkpoints(step)]
+            self.rows.checkpoints.append(mark)
+            self.rows.replaced += [(step.n, replaced) for replaced in replaced_checkpoints(step)]
         if self.lineage.take(step, row):
             self._rate(self._find(request) or self._unasked(), *self.lineage.reached)
         if step.n == 0 or any("#" in parent for parent in step.parents):
-            self.edges += edge_rows(step)
+            self.rows.edges += edge_rows(step)
         state.size = step.n + 1
         state.last_hash = step.hash
 
@@ -191,9 +182,9 @@ class SessionProjection:
 
     def _used(self, model: str) -> UsageState:
         """What a model used. It counts as changed: who looks for it changes it."""
-        found = self.usage.get(model)
+        found = self.rows.usage.get(model)
         if found is None:
-            found = self.usage[model] = self._earlier.usage(model) or UsageState(self.state.session_id, model)
+            found = self.rows.usage[model] = self._earlier.usage(model) or UsageState(self.state.session_id, model)
         return found
 
     def _replaced(self, step: Recorded) -> StepRow | None:
@@ -206,7 +197,7 @@ class SessionProjection:
             found = self._earlier.step(found.revised_by)
         if found is not None:
             self._count(found, -1)
-            self.revised.append((step.n, found.id))
+            self.rows.revised.append((step.n, found.id))
         return found
 
     # Requests -------------------------------------------------------------------------------------------------------
@@ -227,7 +218,9 @@ class SessionProjection:
             return None
         if n not in self._prompts:
             row = self._earlier.step(n)
-            self._prompts[n] = row.request if row is not None else None
+            self._prompts[n] = None
+            if row is not None:
+                self._prompts[n] = row.request
         return self._prompts[n]
 
     def _open_request(self, step: Recorded, at_us: int) -> None:
@@ -235,7 +228,7 @@ class SessionProjection:
         self.state.request = step.n
         self.state.requests += 1
         at = milliseconds(at_us)
-        self.requests[step.n] = RequestState(
+        self.rows.requests[step.n] = RequestState(
             self.state.first_id + step.n,
             step.session,
             original_user_prompt=_text(step),
@@ -259,7 +252,7 @@ class SessionProjection:
         if found is None:
             at = self.state.first_event_at
             found = RequestState(self.state.first_id, self.state.session_id, created_at=at, last_at=at)
-            self.requests[0] = found
+            self.rows.requests[0] = found
         return found
 
     def _complete(self) -> None:
@@ -272,11 +265,11 @@ class SessionProjection:
         """The request of prompt `n`. It counts as changed: who looks for it changes it."""
         if n is None:
             return None
-        found = self.requests.get(n)
+        found = self.rows.requests.get(n)
         if found is None:
             found = self._earlier.request(n)
             if found is not None:
-                self.requests[n] = found
+                self.rows.requests[n] = found
         return found
 
     def _touch(self, n: int | None, **members: str) -> None:

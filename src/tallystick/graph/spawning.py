@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from hashlib import blake2b
+from typing import NamedTuple
 
 from tallystick.graph.graph import Graph, Row
 from tallystick.graph.relating import batches
@@ -92,9 +93,9 @@ def _beginnings(graph: Graph, session: Row) -> Iterator[Edge]:
     first_id, sid, agent, kind, began_ms, _ = session
     node = NodeId(NodeKind.SESSION, first_id)
     parents = graph.rows(_PARENTS, (sid, 0))
-    for _, _, parent, step, claimed, claimed_step in parents:
-        source = _parent(graph, sid, agent, parent, step, claimed, claimed_step)
-        yield _spawned(source, node, kind, began_ms, parent, step, claimed, claimed_step)
+    for _, _, *named in parents:
+        parent = _NamedParent(*named)
+        yield _spawned(_parent(graph, sid, agent, parent), node, kind, began_ms, parent)
     if not parents:
         prompt = graph.row(_FIRST_PROMPT, (sid,))
         if prompt is not None:
@@ -102,30 +103,30 @@ def _beginnings(graph: Graph, session: Row) -> Iterator[Edge]:
             yield Edge(source=source, target=node, relation="began", at_ms=prompt[1])
 
 
-def _parent(
-    graph: Graph,
-    sid: str,
-    agent: str,
-    parent: str | None,
-    step: str | None,
-    claimed: str | None,
-    claimed_step: str | None,
-) -> NodeId:
+class _NamedParent(NamedTuple):
+    """The parent that a session names: sealed into its first entry, or claimed, by the agent's own ids."""
+
+    session: str | None
+    step: str | None
+    claimed_session: str | None
+    claimed_step: str | None
+
+
+def _parent(graph: Graph, sid: str, agent: str, named: _NamedParent) -> NodeId:
     """The step that a session belongs to, else the session; a node that is not there, where it is not recorded."""
-    if parent is not None:
+    if named.session is not None:
         found = None
-        if step:
-            found = graph.row(_BY_HASH, (step, parent))
-        missing = _absent(parent, step or "")
+        if named.step:
+            found = graph.row(_BY_HASH, (named.step, named.session))
         if found is not None:
             return step_node(*found)
-        return session_node(graph, parent) or missing
-    known = graph.row(_CLAIMED_SESSION, (claimed, agent, sid))
+        return session_node(graph, named.session) or _absent(named.session, named.step or "")
+    known = graph.row(_CLAIMED_SESSION, (named.claimed_session, agent, sid))
     if known is None:
-        return _absent(claimed or "", claimed_step or "")
+        return _absent(named.claimed_session or "", named.claimed_step or "")
     found = None
-    if claimed_step:
-        found = graph.row(_BY_SOURCE, (claimed_step, known[0]))
+    if named.claimed_step:
+        found = graph.row(_BY_SOURCE, (named.claimed_step, known[0]))
     if found is not None:
         return step_node(*found)
     return NodeId(NodeKind.SESSION, known[1])
@@ -137,30 +138,13 @@ def _absent(session: str, step: str) -> NodeId:
     return NodeId(NodeKind.SESSION, -1 - int.from_bytes(digest, "big"))
 
 
-def _spawned(
-    source: NodeId,
-    node: NodeId,
-    kind: str,
-    at_ms: int | None,
-    parent: str | None,
-    step: str | None,
-    claimed: str | None,
-    claimed_step: str | None,
-) -> Edge:
-    is_sealed = parent is not None
+def _spawned(source: NodeId, node: NodeId, kind: str, at_ms: int | None, named: _NamedParent) -> Edge:
+    is_sealed = named.session is not None
+    confidence, session, step = CLAIMED, named.claimed_session, named.claimed_step
     if is_sealed:
-        named = parent, step
-    else:
-        named = claimed, claimed_step
-    evidence: dict[str, Json] = {"sealed": is_sealed, "parent_session": named[0], "parent_step": named[1]}
-    return Edge(
-        source=source,
-        target=node,
-        relation=kind,
-        confidence=1.0 if is_sealed else CLAIMED,
-        evidence=evidence,
-        at_ms=at_ms or 0,
-    )
+        confidence, session, step = 1.0, named.session, named.step
+    evidence: dict[str, Json] = {"sealed": is_sealed, "parent_session": session, "parent_step": step}
+    return Edge(source=source, target=node, relation=kind, confidence=confidence, evidence=evidence, at_ms=at_ms or 0)
 
 
 def rests_on(graph: Graph, ids: Iterable[int]) -> Iterator[Edge]:
@@ -198,10 +182,10 @@ def _children(graph: Graph, session: Row) -> list[Row]:
 
 
 def _hanging(source: NodeId, row: Row) -> Edge:
-    _, n, kind, parent, step, claimed, claimed_step, first_id, began_ms, _ = row
+    _, n, kind, *named, first_id, began_ms, _ = row
     if n == 0:
         node = NodeId(NodeKind.SESSION, first_id)
-        return _spawned(source, node, kind, began_ms, parent, step, claimed, claimed_step)
+        return _spawned(source, node, kind, began_ms, _NamedParent(*named))
     return Edge(source=source, target=NodeId(NodeKind.STEP, first_id + n), relation=kind, is_end=True)
 
 

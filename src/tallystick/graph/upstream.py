@@ -11,7 +11,7 @@ from collections.abc import Mapping
 import msgspec
 
 from tallystick.graph.graph import Graph, Row
-from tallystick.graph.relating import Found, OneWay, batches, changed_into, take
+from tallystick.graph.relating import Ends, Found, OneWay, batches, changed_into, take
 from tallystick.graph.running import run_for
 from tallystick.graph.spawning import parents_of, rests_on
 from tallystick.lineage.walk import Edge, NodeId, NodeKind
@@ -71,17 +71,17 @@ class Upstream(OneWay):
         there = self._known(ids)
         found.drop(NodeId(ARTIFACT, id_) for id_ in ids if id_ not in there)
         for kind in ("agent_event", "system_event", "artifact"):
-            edges = take(self._graph, found, "dst", "artifact", there, kind)
+            edges = take(self._graph, found, Ends("dst", "artifact", kind), there)
             found.add_all((edge for edge in edges if self._is_cause(edge, there)), by="dst")
         remote = [id_ for id_, row in there.items() if row[3] != "file" and NodeId(ARTIFACT, id_) in self._start]
         # No one here made a page: who asked for it is why it is known.
-        found.add_all(take(self._graph, found, "src", "artifact", remote, "agent_event"), by="src")
+        found.add_all(take(self._graph, found, Ends("src", "artifact", "agent_event"), remote), by="src")
         for batch in batches(there):
             for row in self._graph.rows(_VERSION_BEFORE, (batch,)):
                 found.add(NodeId(ARTIFACT, row[0]), changed_into(row[1], row[0], row[2:]))
         found.add_all(run_for(self._graph, there), by="dst")
         orphans = [id_ for id_ in there if not found.has(NodeId(ARTIFACT, id_))]
-        edges = take(self._graph, found, "dst", "artifact", orphans, "request")
+        edges = take(self._graph, found, Ends("dst", "artifact", "request"), orphans)
         found.add_all((edge for edge in edges if self._is_cause(edge, there)), by="dst")
 
     def _known(self, ids: list[int]) -> dict[int, Row]:
@@ -110,14 +110,14 @@ class Upstream(OneWay):
         rows = [row for batch in batches(ids) for row in self._graph.rows(_STEPS, (batch,))]
         there = {row[0] for row in rows}
         found.drop(NodeId(STEP, id_) for id_ in ids if id_ not in there)
-        found.add_all(take(self._graph, found, "dst", "system_event", there, "agent_event"), by="dst")
+        found.add_all(take(self._graph, found, Ends("dst", "system_event", "agent_event"), there), by="dst")
         for row in rows:
             self._places(row, found)
         self._decided(there, found)
         found.add_all(rests_on(self._graph, there), by="dst")
         asked = [id_ for id_ in there if NodeId(STEP, id_) in self._start]
         for kind in ("agent_event", "system_event"):
-            found.add_all(take(self._graph, found, "dst", kind, asked, "artifact"), by="dst")
+            found.add_all(take(self._graph, found, Ends("dst", kind, "artifact"), asked), by="dst")
             self._flowed(kind, asked, found)
 
     def _places(self, row: Row, found: Found) -> None:
@@ -154,7 +154,7 @@ class Upstream(OneWay):
     def _flowed(self, kind: str, ids: list[int], found: Found) -> None:
         """What went into that which a step wrote."""
         maker = {version: step for batch in batches(ids) for version, step in self._graph.rows(_MADE, (batch, kind))}
-        for edge in take(self._graph, found, "dst", "artifact", maker, "artifact"):
+        for edge in take(self._graph, found, Ends("dst", "artifact", "artifact"), maker):
             node = NodeId(STEP, maker[edge.target.id])
             seen = {(other.source, other.relation) for other in found.edges(node)}
             if (edge.source, "consumed_by") not in seen and (edge.source, "went_into") not in seen:
@@ -176,7 +176,7 @@ class Upstream(OneWay):
             found.add(node, Edge(source=NodeId(SESSION, id_ - n), target=node, relation="held", at_ms=at_ms))
         asked = [id_ for id_ in there if NodeId(REQUEST, id_) in self._start]
         for kind in ("artifact", "request"):
-            found.add_all(take(self._graph, found, "dst", "request", asked, kind), by="dst")
+            found.add_all(take(self._graph, found, Ends("dst", "request", kind), asked), by="dst")
 
     def _of_sessions(self, ids: list[int], found: Found) -> None:
         if not ids:

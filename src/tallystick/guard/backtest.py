@@ -19,7 +19,7 @@ from tallystick.errors import NotFoundError, PolicyError
 from tallystick.graph.calls import home_of
 from tallystick.graph.times import microseconds
 from tallystick.guard.call_effects import CallEffects, recorded_deed
-from tallystick.guard.decide import Decider
+from tallystick.guard.decide import AgentMachine, Decider
 from tallystick.guard.effect_counts import EffectCounts
 from tallystick.guard.historical_world import HistoricalWorld
 from tallystick.guard.policies import Policies, load_set, read_policy_file
@@ -127,7 +127,7 @@ def hold_against_record(
                 continue
             user = home_of(made.call.cwd) or str(Path.home())
             if user not in deciders:
-                deciders[user] = Decider(home, Path(user), environment=_moving(), settings=settings)
+                deciders[user] = Decider(home, AgentMachine(Path(user), environment=_moving()), settings=settings)
             then.at_us = microseconds(made.said_at) or 0
             counting.add(made, deciders[user], then)
             is_seen = True

@@ -22,7 +22,7 @@ from tallystick.guard.call_effects import CallEffects, Deeds, deed_of, recorded_
 from tallystick.guard.file_inspection import inspect_written
 from tallystick.guard.live_world import LiveWorld
 from tallystick.guard.policies import Policies, detectors
-from tallystick.guard.recorded_context import OnRecord
+from tallystick.guard.recorded_context import OnRecord, PathFacts
 from tallystick.journal.home import Home
 from tallystick.model.decision import Call, Decision
 from tallystick.policy.calls.acts import is_below
@@ -38,6 +38,22 @@ from tallystick.policy.world import Content, World
 _MOVING = (*folder_variables(), "TMPDIR")
 
 
+class AgentMachine(msgspec.Struct, frozen=True):
+    """The machine that agents run on, as far as its places are protected.
+
+    `user_home` is the home folder of the user that agents run as; `projects` are folders whose settings count wherever an
+    agent works. Variables of the agents' `environment` that move an agent's settings elsewhere are looked up in it.
+    `package` is the folder of Tallystick's own files; None: where this module is. `adapters` are the agents whose settings
+    are protected; None: all.
+    """
+
+    user_home: Path
+    projects: Sequence[Path] = ()
+    environment: Mapping[str, str] = {}
+    package: Path | None = None
+    adapters: Sequence[HookAdapter] | None = None
+
+
 class Decider:
     """The policies in force for one store, and what is protected on this machine. Safe for several threads.
 
@@ -45,39 +61,27 @@ class Decider:
     cannot be used leaves the last good set in force: `policies.error` says why.
     """
 
-    def __init__(
-        self,
-        home: Home,
-        user_home: Path,
-        projects: Sequence[Path] = (),
-        *,
-        environment: Mapping[str, str] | None = None,
-        package: Path | None = None,
-        adapters: Iterable[HookAdapter] | None = None,
-        settings: Settings | None = None,
-    ) -> None:
+    def __init__(self, home: Home, machine: AgentMachine, *, settings: Settings | None = None) -> None:
         """Load the policies that are shipped and those in the store.
 
         Args:
             home: The store. It need not exist.
-            user_home: The home folder of the user that agents run as.
-            projects: Folders whose settings count wherever an agent works.
-            environment: Of the agents: variables that move an agent's settings elsewhere are looked up in it.
-            package: The folder of Tallystick's own files; by default where this module is.
-            adapters: The agents whose settings are protected; by default all.
+            machine: Whose places are protected.
             settings: By default those of the store.
         """
-        variables = dict(environment or {})
-        if adapters is not None:
-            known = list(adapters)
-        else:
-            known = list(hook_adapters().values())
+        variables = dict(machine.environment)
+        known = list(hook_adapters().values())
+        if machine.adapters is not None:
+            known = list(machine.adapters)
+        user_home = machine.user_home
         self.policies = Policies(home, environment=variables, settings=settings)
         """The policies in force."""
         places = Places(
-            _protected(home, user_home, variables, known, package or Path(__file__).parent.parent),
+            _protected(home, user_home, variables, known, machine.package or Path(__file__).parent.parent),
             home=str(user_home),
-            projects=Projects(settings=tuple(dict.fromkeys(_of_projects(known))), folders=tuple(map(str, projects))),
+            projects=Projects(
+                settings=tuple(dict.fromkeys(_of_projects(known))), folders=tuple(map(str, machine.projects))
+            ),
             naming=Naming(resolve=_without_links, ignores_case=sys.platform == "darwin"),
         )
         line = f"{sys.executable} -I -m tallystick.service {home.folder}"
@@ -90,7 +94,7 @@ class Decider:
         )
 
         self._deeds = Deeds()
-        self._record = OnRecord(home, self._recorded, self._is_secret, self._is_shared, _held)
+        self._record = OnRecord(home, self._recorded, PathFacts(self._is_secret, self._is_shared, _held))
 
     def facts(self, call: Call) -> Facts:
         """What is known of a call that is about to be made."""

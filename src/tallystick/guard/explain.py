@@ -13,14 +13,14 @@ import msgspec
 
 from tallystick.catalog.agents import CONVENTIONS
 from tallystick.errors import NotFoundError
-from tallystick.guard.decide import Decider
+from tallystick.guard.decide import AgentMachine, Decider
 from tallystick.journal.home import Home
 from tallystick.journal.read import read_session
 from tallystick.model.decision import Call, Decision
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Json
 from tallystick.policy.facts import Plain, attributes, name_of, type_of
-from tallystick.workspace.indexing import Index
+from tallystick.workspace.index import Index
 from tallystick.workspace.names import find_step
 
 _USUAL: tuple[Plain, ...] = ("", "unknown", "trusted", False, 0, [])
@@ -96,7 +96,7 @@ def explain_step(index: Index, home: Home, name: str) -> Explained:
 
 def explain_call(home: Home, call: Call) -> Explained:
     """What is decided on a call, act by act."""
-    decider = Decider(home, Path.home(), environment=os.environ)
+    decider = Decider(home, AgentMachine(Path.home(), environment=os.environ))
     facts = decider.facts(call)
     policies = decider.policies.in_force(facts.root)
     settings = decider.policies.settings

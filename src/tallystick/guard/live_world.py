@@ -1,6 +1,6 @@
 """The machine and the record, as they are when a call is judged: what `policy.world` asks.
 
-Owns looking at files; the record is `on_record`'s. Must not know why something is asked.
+Owns looking at files; the record is `recorded_context`'s. Must not know why something is asked.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
+from typing import Protocol
 
 from tallystick.capture.content import Contents
 from tallystick.capture.tracking import repository_of, tracking_of
-from tallystick.guard.recorded_context import Before
 from tallystick.policy.world import Content, FileKind, FileState, Past, Provenance, Tracking, Unread
 from tallystick.scrubbing.finding import Counts, scrub_text
 
@@ -26,10 +26,26 @@ _MOST_MATCHES = 300
 _LOGINS = {"password", "url-password"}
 
 
+class RecordBefore(Protocol):
+    """What is on record before one call is made."""
+
+    def past(self) -> Past:
+        """What the session of the call has done so far."""
+        ...
+
+    def provenance(self, path: str) -> Provenance:
+        """What the record says of a path."""
+        ...
+
+    def is_approved(self, digest: str) -> bool:
+        """Whether the user let content with this digest run before, when asked."""
+        ...
+
+
 class LiveWorld:
     """Answers for one call."""
 
-    def __init__(self, before: Before | None = None) -> None:
+    def __init__(self, before: RecordBefore | None = None) -> None:
         """`before` is what is on record; None: nothing is."""
         self._before = before
 

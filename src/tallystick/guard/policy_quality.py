@@ -23,7 +23,7 @@ from msgspec import structs
 
 from tallystick.catalog.agents import CONVENTIONS
 from tallystick.errors import FormatError, PolicyError
-from tallystick.guard.decide import Decider
+from tallystick.guard.decide import AgentMachine, Decider
 from tallystick.guard.effect_counts import EffectCounts
 from tallystick.guard.fallback_decision import undecided
 from tallystick.journal.home import Home
@@ -272,7 +272,7 @@ class Machine:
         environment = {"HOME": str(self.user), "TMPDIR": str(self.temporary)}
         # Where this program lies is none of the machine's business: a case may name the folder that a checkout is in.
         package = self.user.parent / "installed" / "site-packages" / "tallystick"
-        decider = Decider(self.home, self.user, environment=environment, package=package)
+        decider = Decider(self.home, AgentMachine(self.user, environment=environment, package=package))
         if decider.policies.error is not None:
             raise PolicyError(decider.policies.error)
         return decider

@@ -12,8 +12,9 @@ import posixpath
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
@@ -64,28 +65,32 @@ class _Open(threading.local):
     tried: float = float("-inf")
 
 
+class PathFacts(NamedTuple):
+    """What is known of a path besides the record."""
+
+    is_secret: Callable[[str], bool]
+    """Whether it holds secrets, by its name."""
+    is_shared: Callable[[str], bool]
+    """Whether what it holds is not a secret, whatever it looks like: it is in version control."""
+    held: Callable[[str], str] = lambda _: ""
+    """What the file holds now; nothing of what is not text, or too large."""
+
+
+class FamilyState(NamedTuple):
+    """A family of sessions, and what it has done so far."""
+
+    family: Family
+    story: SessionState
+
+
 class OnRecord:
     """The record of one store, for calls that are to be judged. Safe for several threads."""
 
-    def __init__(
-        self,
-        home: Home,
-        read: ReadDeed,
-        is_secret: Callable[[str], bool],
-        is_shared: Callable[[str], bool],
-        held: Callable[[str], str] = lambda _: "",
-    ) -> None:
-        """Answer for the store at `home`.
-
-        Args: read: what a recorded call does. is_secret: whether a path holds secrets, by its name. is_shared: whether
-        what a path holds is not a secret, whatever it looks like: it is in version control. held: what a file holds
-        now; nothing of what is not text, or too large.
-        """
+    def __init__(self, home: Home, read: ReadDeed, paths: PathFacts) -> None:
+        """Answer for the store at `home`. `read`: what a recorded call does."""
         self._home = home
-        self._held = held
         self._read = read
-        self._is_secret = is_secret
-        self._is_shared = is_shared
+        self._paths = paths
         self._lock = threading.RLock()
         self._open = _Open()
         self._kin = SessionFamilies(home, self._graph)
@@ -101,7 +106,7 @@ class OnRecord:
             family = self._kin.family(call.agent, call.session)
             story = self._story(family)
             story.is_about_to(call.call_id)
-            return Before(self, family, story)
+            return Before(self, FamilyState(family, story))
 
     def warm(self) -> None:
         """Read what the newest sessions did, before a call waits for it."""
@@ -121,9 +126,11 @@ class OnRecord:
 
     def _new(self, family: Family) -> SessionState:
         hearing = Hearing(
-            lambda path, is_deep: self._known_elsewhere(family, path, is_deep=is_deep), self._is_secret, self._held
+            lambda path, is_deep: self._known_elsewhere(family, path, is_deep=is_deep),
+            self._paths.is_secret,
+            self._paths.held,
         )
-        return SessionState(self._home, hearing, self._read, self._is_shared)
+        return SessionState(self._home, hearing, self._read, self._paths.is_shared)
 
     def _load_orders(self, family: Family, story: SessionState) -> None:
         """What the agent itself read at the start, as far as other sessions wrote it: no call tells of that."""
@@ -142,8 +149,9 @@ class OnRecord:
 
     # Who wrote a file -----------------------------------------------------------------------------------------------
 
-    def provenance(self, family: Family, story: SessionState, path: str, depth: int = 0) -> Provenance:
+    def provenance(self, state: FamilyState, path: str, depth: int = 0) -> Provenance:
         """What is on record about a path, for the next call of a family."""
+        family, story = state
         with self._lock:
             taint = story.hearing.taint(path)
             made = story.files.made(path)
@@ -151,30 +159,35 @@ class OnRecord:
                 depth and made is not None and made.is_gone
             ):  # what was copied from it, or what it is called now, remains
                 made = made.was
-            other = self._other(family, path, since_us=made.at_us if made is not None else 0)
+            since_us = 0
+            if made is not None:
+                since_us = made.at_us
+            other = self._other(family, path, since_us)
             if other is not None:
                 return msgspec.structs.replace(other, trust=taint.trust, is_sensitive=taint.is_sensitive)
             if made is None or made.is_gone:
                 return Provenance(trust=taint.trust, is_sensitive=taint.is_sensitive, evidence=taint.sources[:2])
             is_loose = made.digest is not None and story.is_loose(path, made.at_us)
-            author, evidence = self._author(family, story, path, made, depth)
+            author, evidence = self._author(state, path, made, depth)
+            digest = flat = None
+            if not is_loose:
+                digest, flat = made.digest, made.flat
             return Provenance(
                 maker=story.maker(made),
                 author=author,
                 is_new=made.is_new,
                 session=made.session,
-                digest=made.digest if not is_loose else None,
-                flat=made.flat if not is_loose else None,
+                digest=digest,
+                flat=flat,
                 is_download=story.files.is_download(path),
                 trust=taint.trust,
                 is_sensitive=taint.is_sensitive,
                 evidence=(made.step, *evidence, *taint.sources[:2]),
             )
 
-    def _author(
-        self, family: Family, story: SessionState, path: str, made: Made, depth: int
-    ) -> tuple[Maker, tuple[str, ...]]:
+    def _author(self, state: FamilyState, path: str, made: Made, depth: int) -> tuple[Maker, tuple[str, ...]]:
         """Who wrote what a file of the family holds: what was copied is whose it was, and so is what was only added to."""
+        family, story = state
         if not made.is_whole and not made.was_read:
             for one in self._makers(path):
                 if self._kin.family_of(one.session) != family and not _is_upkeep(one, path):
@@ -182,10 +195,13 @@ class OnRecord:
             for other in self._newest(path, family):
                 if not other.is_generated:
                     return Maker.OTHER_SESSION, (other.step,)
-        for source in made.sources[:_MOST_SOURCES] if depth < _MOST_SOURCES else ():
+        sources: Sequence[str] = ()
+        if depth < _MOST_SOURCES:
+            sources = made.sources[:_MOST_SOURCES]
+        for source in sources:
             if source == path:
                 continue
-            found = self.provenance(family, story, source, depth + 1)
+            found = self.provenance(state, source, depth + 1)
             if found.author in _FOREIGN:
                 return found.author, found.evidence[:2]
         return story.maker(made), ()
@@ -284,8 +300,6 @@ class OnRecord:
                     step = read_at(self._home, path, asked.offset)
                     if step is not None and step.n == asked.n:
                         self._approved |= set(asked_about(step)[0])
-                    else:
-                        self._approved |= set()
         except TallystickError:
             return
 
@@ -304,7 +318,7 @@ class OnRecord:
             mine.graph = Graph(self._home.graph)
         except GraphError:
             return None
-        mine.memory = Memory(self._home, mine.graph, is_secret=self._is_secret)
+        mine.memory = Memory(self._home, mine.graph, is_secret=self._paths.is_secret)
         return mine.graph
 
     def _last(self, path: str) -> LastChange | None:
@@ -336,10 +350,9 @@ class OnRecord:
 class Before:
     """What was on record before one call."""
 
-    def __init__(self, record: OnRecord, family: Family, story: SessionState) -> None:
+    def __init__(self, record: OnRecord, state: FamilyState) -> None:
         self._record = record
-        self._family = family
-        self._story = story
+        self._state = state
         self._is_caught_up = False
         self._past: Past | None = None
         self._known: dict[str, Provenance] = {}
@@ -351,17 +364,14 @@ class Before:
         return self._past
 
     def _found(self) -> Past:
-        story = self._story
+        story = self._state.story
         files, hosts = story.recent(time.time_ns() // 1000)
         texts = story.hearing.texts
+        markers: set[Marker] = set()
         if story.sensitive:
-            markers = {Marker.SENSITIVE_READ}
-        else:
-            markers = set()
+            markers.add(Marker.SENSITIVE_READ)
         if texts:
-            markers |= {Marker.UNTRUSTED_READ}
-        else:
-            markers |= set()
+            markers.add(Marker.UNTRUSTED_READ)
         return Past(
             markers=frozenset(markers),
             sensitive=story.sensitive,
@@ -378,9 +388,9 @@ class Before:
         """What the record says of a path."""
         if not self._is_caught_up:
             self._is_caught_up = True
-            self._record.catch_up(self._family)
+            self._record.catch_up(self._state.family)
         if path not in self._known:
-            self._known[path] = self._record.provenance(self._family, self._story, path)
+            self._known[path] = self._record.provenance(self._state, path)
         return self._known[path]
 
     def is_approved(self, digest: str) -> bool:

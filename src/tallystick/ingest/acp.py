@@ -24,7 +24,7 @@ from tallystick.model.decision import Call, Decision, Effect
 from tallystick.sessions.hermes_provenance import Rule
 
 if TYPE_CHECKING:
-    from tallystick.guard.decide import Decider
+    from tallystick.guard.decide import AgentMachine, Decider
     from tallystick.ingest.acp_inline import Inline
     from tallystick.ingest.acp_record import Tap
 
@@ -109,7 +109,7 @@ class _Parts:
         from tallystick.ingest.acp_inline import Inline
         from tallystick.ingest.acp_lineage import Lineage
         from tallystick.ingest.acp_record import Tap
-        from tallystick.live.configuration import LiveConfiguration
+        from tallystick.live.configuration import AgentUser, LiveConfiguration
         from tallystick.recording.session_writer import SessionWriter
 
         fallback, adding = self._fallback, self._adding
@@ -123,9 +123,7 @@ class _Parts:
         if adding.inject:
             lineage = Lineage(session_writer, adding.hermes_store(), adding.hermes_rule)
         self._inline = inline = Inline(fallback, lineage, adding.decide, adding.within)
-        configuration = LiveConfiguration(
-            session_writer, monotonic=time.monotonic, user=Path.home(), environment=os.environ
-        )
+        configuration = LiveConfiguration(session_writer, AgentUser(Path.home(), os.environ), monotonic=time.monotonic)
         self._record = Tap(session_writer, Acp(fallback, adding.within), inline.decided.get, configuration)
 
     def change(self, way: Way, line: bytes) -> Passing | Later | None:
@@ -173,7 +171,7 @@ def policy(home: Home, user_home: Path, environment: Mapping[str, str]) -> Calla
     def decider() -> Decider:
         from tallystick.guard.decide import Decider
 
-        return Decider(home, user_home, environment=environment)
+        return Decider(home, AgentMachine(user_home, environment=environment))
 
     def decide(call: Call) -> Decision:
         try:

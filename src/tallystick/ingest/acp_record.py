@@ -16,7 +16,7 @@ from tallystick.agents.hooks import UNNAMED
 from tallystick.agents.protocols.acp import Acp, Side
 from tallystick.capture.relay import Ended, Line, Way
 from tallystick.errors import TallystickError
-from tallystick.live.configuration import LiveConfiguration
+from tallystick.live.configuration import LiveConfiguration, Sighting
 from tallystick.model.decision import Decision
 from tallystick.model.step import Event, Loss, Opening, Ref, Source, Step
 from tallystick.recording.best_effort_recorder import BestEffortRecorder
@@ -92,14 +92,9 @@ class Tap(BestEffortRecorder):
         """The agent was started by this process, with its environment."""
         for event in events:
             if not isinstance(event, Loss):
-                configuration.saw(
-                    self.acp.agent,
-                    event.session,
-                    (event,),
-                    size=configuration.size(self.acp.agent, event.session),
-                    folder=None,
-                    environment=lambda: os.environ,
-                )
+                size = configuration.size(self.acp.agent, event.session)
+                sighting = Sighting(self.acp.agent, event.session, size, None, lambda: os.environ)
+                configuration.saw(sighting, (event,))
         configuration.tick()
 
     def _following(self, opening: Opening, compaction: Ref) -> Opening:

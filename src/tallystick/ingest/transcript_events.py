@@ -17,8 +17,8 @@ from tallystick.capture.history import Piece
 from tallystick.capture.transcript import Clock
 from tallystick.errors import FormatError, TallystickError
 from tallystick.graph.graph import Graph, Mode
+from tallystick.graph.journals import Depth
 from tallystick.graph.lookup import known_step
-from tallystick.graph.project import Depth
 from tallystick.ingest.import_ import LossCount, ReadTo, import_entries
 from tallystick.model.ids import SessionId
 from tallystick.model.step import Event, Json, Loss, Opening, Source, Step

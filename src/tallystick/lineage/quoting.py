@@ -8,10 +8,13 @@ hostile.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeAlias
 
 import msgspec
+
+from tallystick.model.recorded import Recorded
+from tallystick.model.step import Json
 
 MOST_CHARACTERS = 64 << 10
 """Of a text that is looked in: the rest is left out."""
@@ -180,3 +183,16 @@ def holds_key(text: str) -> bool:
 
 def _is_like_a_key(word: str) -> bool:
     return sum(map(str.isdigit, word)) > 1 and sum(map(str.isalpha, word)) > 5
+
+
+def written_texts(step: Recorded) -> Iterator[str]:
+    """The texts among a call's arguments that it may have written: all but those that say what was there before."""
+    waiting: list[Json] = [step.values.get("content.args")]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, str):
+            yield value
+        elif isinstance(value, list):
+            waiting += value
+        elif isinstance(value, dict):
+            waiting += [inner for name, inner in value.items() if not str(name).lower().startswith("old")]

@@ -7,6 +7,7 @@ Kinds and directions: specs/gensee.md 4. `derived_from` runs from the source to 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 import msgspec
 
@@ -51,12 +52,18 @@ class End(msgspec.Struct, frozen=True):
     at_us: int
 
 
-def relation(
-    src: tuple[str, int], kind: str, dst: tuple[str, int], confidence: float, evidence: str, at_us: int
-) -> Relation:
+class Evidence(NamedTuple):
+    """What an edge rests on: how sure it is, what says so (JSON), and when it happened."""
+
+    confidence: float
+    text: str
+    at_us: int
+
+
+def relation(src: tuple[str, int], kind: str, dst: tuple[str, int], evidence: Evidence) -> Relation:
     """An edge from `src` to `dst`, each a kind of node and its id."""
     id_ = relation_id(*src, *dst, kind)
-    return Relation(id_, *src, *dst, kind, round(confidence, 3), evidence, at_us // 1000)
+    return Relation(id_, *src, *dst, kind, round(evidence.confidence, 3), evidence.text, evidence.at_us // 1000)
 
 
 def of_uses(history: History) -> Iterator[Relation]:
@@ -83,7 +90,11 @@ def _of_use(use: Use) -> Iterator[Relation]:
             yield from _did(use, "deleted")
         case Deed.REACH:
             actor, version = (access.actor, access.step_id), ("artifact", use.version.id)
-            yield relation(actor, "reached", version, access.confidence, access.evidence, access.at_us)
+            yield relation(actor, "reached", version, _evidence(access))
+
+
+def _evidence(access: Access) -> Evidence:
+    return Evidence(access.confidence, access.evidence, access.at_us)
 
 
 def _taken(use: Use) -> Iterator[Relation]:
@@ -97,46 +108,42 @@ def _taken(use: Use) -> Iterator[Relation]:
 def _put_down(access: Access, cause: int) -> Relation:
     """An observed effect that a call is held to have caused, by time and folder."""
     confidence = access.cause_confidence or 0.0
-    return relation((AGENT, cause), "caused", (SYSTEM, access.step_id), confidence, access.evidence, access.at_us)
+    evidence = Evidence(confidence, access.evidence, access.at_us)
+    return relation((AGENT, cause), "caused", (SYSTEM, access.step_id), evidence)
 
 
 def _shown(use: Use) -> Relation:
     access, cause = use.access, use.cause
     assert cause is not None, "asked only of what has one"
-    evidence = msgspec.json.encode(
+    text = msgspec.json.encode(
         {"matched_by": "path", "time_delta_ms": (access.at_us - cause.at_us) // 1000, "operation": cause.operation}
     ).decode()
-    return relation((AGENT, cause.step_id), "caused", (SYSTEM, access.step_id), _CAUSED, evidence, access.at_us)
+    return relation((AGENT, cause.step_id), "caused", (SYSTEM, access.step_id), Evidence(_CAUSED, text, access.at_us))
 
 
 def _consumed(use: Use, version: Version) -> Iterator[Relation]:
     access = use.access
     source = ("artifact", version.id)
-    said = (access.confidence, access.evidence, access.at_us)
-    yield relation(source, "consumed_by", (access.actor, access.step_id), *said)
+    evidence = _evidence(access)
+    yield relation(source, "consumed_by", (access.actor, access.step_id), evidence)
     if version.made_by is None or version.made_by.request_id != access.request_id:
-        yield relation(source, "consumed_by", ("request", access.request_id), *said)
+        yield relation(source, "consumed_by", ("request", access.request_id), evidence)
 
 
 def _did(use: Use, kind: str) -> Iterator[Relation]:
     access = use.access
     version = ("artifact", use.version.id)
-    said = (access.confidence, access.evidence, access.at_us)
-    yield relation((access.actor, access.step_id), kind, version, *said)
+    evidence = _evidence(access)
+    yield relation((access.actor, access.step_id), kind, version, evidence)
     if access.actor == AGENT:
-        yield relation(("request", access.request_id), kind, version, *said)
+        yield relation(("request", access.request_id), kind, version, evidence)
 
 
 def of_flow(source: End, target: End, confidence: float, evidence: str) -> Relation:
     """The edge from what was read to what was written from it."""
-    return relation(
-        ("artifact", source.artifact_id),
-        "derived_from",
-        ("artifact", target.artifact_id),
-        min(confidence, source.confidence, target.confidence),
-        evidence,
-        target.at_us,
-    )
+    least = min(confidence, source.confidence, target.confidence)
+    ends = ("artifact", source.artifact_id), ("artifact", target.artifact_id)
+    return relation(ends[0], "derived_from", ends[1], Evidence(least, evidence, target.at_us))
 
 
 def merged(relations: Iterable[Relation]) -> dict[int, Relation]:

@@ -97,54 +97,51 @@ Neighbours: TypeAlias = Callable[[Sequence[NodeId]], Mapping[NodeId, Around]]
 """Gives the edges of some nodes; one that is not there is left out."""
 
 
-def walk(
-    start: Sequence[NodeId],
-    neighbours: Neighbours,
-    *,
-    depth: int,
-    most_nodes: int,
-    most_edges_a_node: int,
-    least_confidence: float = 0.0,
-) -> Walked:
+class Limits(msgspec.Struct, frozen=True):
+    """How far a walk goes, and how much it may find."""
+
+    depth: int = 8
+    """0 finds only the start. Nodes at that distance are asked for, so that it is known whether there was more."""
+    nodes: int = 300
+    """How many to find, those of the start among them."""
+    edges_a_node: int = 50
+    least_confidence: float = 0.0
+    """Edges that are less sure are counted, and not followed."""
+
+
+def walk(start: Sequence[NodeId], neighbours: Neighbours, limits: Limits) -> Walked:
     """Walk from `start`, nearest nodes first.
 
     No node is asked for twice, and what is found does not depend on the order in which `neighbours` gives edges.
-
-    Args:
-        depth: how far to go; 0 finds only the start. Nodes at that distance are asked for, so that it is known whether
-            there was more. most_nodes: how many to find, those of the start among them.
-        least_confidence: edges that are less sure are counted, and not followed.
     """
-    walker = _Walker(start, most_nodes, most_edges_a_node, least_confidence)
-    for distance in range(depth + 1):
+    walker = _Walker(start, limits)
+    for distance in range(limits.depth + 1):
         level, walker.level = walker.level, []
         if not level:
             break
         found = neighbours(level)
         for node in level:
-            walker.visit(node, found.get(node), distance + 1, is_last=distance == depth)
+            walker.visit(node, found.get(node), distance + 1, is_last=distance == limits.depth)
     return Walked(walker.depths, tuple(walker.edges.values()), tuple(walker.cuts))
 
 
 class _Walker:
-    def __init__(self, start: Sequence[NodeId], most_nodes: int, most_edges: int, least_confidence: float) -> None:
+    def __init__(self, start: Sequence[NodeId], limits: Limits) -> None:
         self.level: list[NodeId] = list(dict.fromkeys(start))
         self.depths = dict.fromkeys(self.level, 0)
         self.edges: dict[tuple[NodeId, NodeId, str], Edge] = {}
         self.cuts: list[Cut] = []
         self._asked = set(self.level)
-        self._most_nodes = most_nodes
-        self._most_edges = most_edges
-        self._least = least_confidence
+        self._limits = limits
 
     def visit(self, node: NodeId, around: Around | None, distance: int, *, is_last: bool) -> None:
         """Take in the edges of a node; what they lead to is `distance` away."""
         if around is None:
             self.cuts.append(Cut(node=node, why=CutReason.MISSING))
             return
-        sure = [edge for edge in around.edges if edge.confidence >= self._least]
+        sure = [edge for edge in around.edges if edge.confidence >= self._limits.least_confidence]
         unsure = len(around.edges) - len(sure)
-        followed = sorted(sure, key=_rank)[: self._most_edges]
+        followed = sorted(sure, key=_rank)[: self._limits.edges_a_node]
         total = max(around.total or 0, len(around.edges)) - unsure
         kept = sum(self._follow(node, edge, distance, is_last=is_last) for edge in followed)
         if kept < len(followed):
@@ -162,7 +159,7 @@ class _Walker:
         """Whether the edge is in what was found, with all that it leads to."""
         far = edge.far(node)
         if far not in self.depths:
-            if is_last or len(self.depths) >= self._most_nodes:
+            if is_last or len(self.depths) >= self._limits.nodes:
                 return False
             self.depths[far] = distance
         self.edges.setdefault((edge.source, edge.target, edge.relation), edge)

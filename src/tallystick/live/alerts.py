@@ -76,9 +76,8 @@ class LiveAlerts:
         self._told: OrderedDict[tuple[str, ...], None] = OrderedDict()
         self.last_error: str | None = None
 
-    def of_decision(self, record: SessionRecord, call: Step, decided: Step, n: int, *, received: str) -> None:
-        """Seal the alert of a decision on the call that is step `n`. The decision stands without it."""
-        alert = alert_of_decision(decided, call, place_of(record, n), created_at=milliseconds_of(received))
+    def of_decision(self, record: SessionRecord, alert: Alert | None) -> None:
+        """Seal the alert of a decision, if it gives one. The decision stands without it."""
         if alert is not None:
             self._add(record, alert)
 
@@ -147,5 +146,4 @@ class LiveAlerts:
             alert = alert_of_decision(
                 finding, done.step, place_of(record, done.n), created_at=milliseconds_of(system_clock())
             )
-            if alert is not None:
-                self._add(record, alert)
+            self.of_decision(record, alert)

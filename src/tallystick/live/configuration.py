@@ -11,7 +11,7 @@ import logging
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 from msgspec.structs import replace
@@ -20,7 +20,7 @@ from tallystick.agents.settings.inputs import LOCATIONS, switches
 from tallystick.capture.surroundings import environment_of
 from tallystick.errors import CheckpointError, TallystickError
 from tallystick.journal.keys import configuration_key
-from tallystick.live.watched_places import Found, Gather, Place, Places, working_folder
+from tallystick.live.watched_places import Found, Look, Place, Places, working_folder
 from tallystick.model.ids import SessionId
 from tallystick.model.step import Event, Json, Opening, Step
 from tallystick.recording.checkpoints.auto import folder_of, git_of
@@ -66,6 +66,26 @@ class _Session(msgspec.Struct):
     """What it says of itself is part of `current`."""
 
 
+class AgentUser(NamedTuple):
+    """The user whom agents run as: the home folder and the environment."""
+
+    home: Path
+    environment: Mapping[str, str]
+
+
+class Sighting(NamedTuple):
+    """A session of an agent, by the agent's own id, in which events were recorded."""
+
+    agent: str
+    session: str
+    size: int
+    """How many entries it had before."""
+    folder: str | None
+    """That it works in, if it has not said so when it began."""
+    environment: Callable[[], Mapping[str, str] | None]
+    """Of the agent; None: it is not seen."""
+
+
 class LiveConfiguration:
     """Watches what the sessions of one session_writer run under.
 
@@ -75,29 +95,20 @@ class LiveConfiguration:
     def __init__(
         self,
         session_writer: SessionWriter,
+        user: AgentUser,
         *,
         monotonic: Callable[[], float],
-        user: Path,
-        environment: Mapping[str, str],
-        gather: Gather | None = None,
-        look_seconds: float = 2.0,
+        look: Look | None = None,
     ) -> None:
-        """Watch sessions.
-
-        Args:
-            user: the user's home folder. environment: where agents' files are, as far as their own is not seen.
-        """
+        """Watch sessions. `user`: where agents' files are, as far as their own environment is not seen."""
         self.failures = 0
         self.last_error: str | None = None
         self._session_writer = session_writer
         self._user = user
-        self._environment = environment
         self._monotonic = monotonic
         self._key: bytes | None = None
         self._sessions: OrderedDict[SessionId, _Session] = OrderedDict()
-        self._places = Places(
-            gather or _gathered, self._secret, git=git_of, failed=self._note, look_seconds=look_seconds
-        )
+        self._places = Places(look or Look(_gathered, git_of), self._secret, failed=self._note)
 
     # What sessions say ------------------------------------------------------------------------------------------------
 
@@ -108,34 +119,22 @@ class LiveConfiguration:
             return 0
         return record.journal.size
 
-    def saw(
-        self,
-        agent: str,
-        session: str,
-        events: Iterable[Event],
-        *,
-        size: int,
-        folder: str | None,
-        environment: Callable[[], Mapping[str, str] | None],
-    ) -> None:
-        """Events were recorded in a session that had `size` entries before. Never raises.
-
-        Args:
-            folder: that it works in, if it has not said so when it began. environment: of the agent; None: it is not seen.
-        """
+    def saw(self, sighting: Sighting, events: Iterable[Event]) -> None:
+        """Events were recorded in a session. Never raises."""
         try:
-            record = self._known(agent, session)
+            record = self._known(sighting.agent, sighting.session)
             if record is None or record.journal.ended:
                 return
             said = _said(events)
             if record.sid in self._sessions:
-                self.say(record.sid, size=size, **said)
+                self.say(record.sid, size=sighting.size, **said)
             else:
-                told = replace(Told(agent=agent), **said)
-                self.begin(record, told, folder=folder or folder_of(record), environment=environment())
+                told = replace(Told(agent=sighting.agent), **said)
+                folder = sighting.folder or folder_of(record)
+                self.begin(record, told, folder=folder, environment=sighting.environment())
         except Exception as error:  # what was recorded is recorded
             if not isinstance(error, TallystickError):
-                _LOG.exception("a session of %s cannot be watched", agent)
+                _LOG.exception("a session of %s cannot be watched", sighting.agent)
             self._note(error)
 
     def _known(self, agent: str, session: str) -> SessionRecord | None:
@@ -152,9 +151,11 @@ class LiveConfiguration:
         known = known_configuration(record)
         if environment is not None and (known is None or ENVIRONMENT not in known.sections):
             told = replace(told, switches=switches(environment))  # a later hook of the session may be given others
-        seen = self._environment if environment is None else environment
+        seen = environment
+        if seen is None:
+            seen = self._user.environment
         variables = tuple((name, seen[name]) for name in LOCATIONS if seen.get(name))
-        user = Path(seen.get("HOME") or self._user)
+        user = Path(seen.get("HOME") or self._user.home)
         place = Place(told.agent, user, working_folder(folder), variables)
         self._sessions[record.sid] = _Session(
             agent=record.agent,
@@ -239,27 +240,20 @@ class LiveConfiguration:
             if record.journal.ended:
                 return
             if before is None:
-                self._mark(record, now, "session start", session.start, found.git)
+                self._mark(record, now, _start_mark("session start", session.start, found.git))
             elif _completes(before, now):
-                self._mark(record, now, "session start, told more", None)
+                self._mark(record, now, _start_mark("session start, told more", None))
             else:
                 self._change(record, session, before, now)
 
-    def _mark(
-        self,
-        record: SessionRecord,
-        now: Configuration,
-        label: str,
-        position: int | None,
-        git: Mapping[str, Json] | None = None,
-    ) -> None:
+    def _mark(self, record: SessionRecord, now: Configuration, wanted: Mark) -> None:
+        """Make a checkpoint that holds a configuration."""
         meta, values = now.told()
         first = record.read(0)
         if first is not None and type(first.meta.get(MEMBER)) is bool:
             meta[MEMBER] = first.meta[MEMBER]
-        made = Mark(trigger=Trigger.SESSION_START, label=label, position=position, git=git, meta=meta, values=values)
         try:
-            mark(self._session_writer, record, made)
+            mark(self._session_writer, record, replace(wanted, meta=meta, values=values))
         except CheckpointError as error:  # they are off, or there are too many
             self.last_error = str(error)
 
@@ -271,12 +265,16 @@ class LiveConfiguration:
         step = change_step(record.sid, session.told, before, now, since=since)
         taken = self._session_writer.add_to(record, step)
         if any(difference.section == HOOKS for difference in differences(before, now)):
-            self._mark(record, now, "hooks registered", taken.n)
+            self._mark(record, now, _start_mark("hooks registered", taken.n))
 
     def _note(self, error: Exception) -> None:
         self.failures += 1
         _LOG.warning("what sessions run under: %s", error)
         self.last_error = f"{type(error).__name__}: {error}"
+
+
+def _start_mark(label: str, position: int | None, git: Mapping[str, Json] | None = None) -> Mark:
+    return Mark(trigger=Trigger.SESSION_START, label=label, position=position, git=git)
 
 
 def _completes(before: Configuration, now: Configuration) -> bool:

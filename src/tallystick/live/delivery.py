@@ -1,6 +1,6 @@
-"""What an agent's hook delivered, as it reached the recorder.
+"""What an agent's hook delivered, as it reached the recorder, and the transcript that is followed because of it.
 
-Owns that value. Must not know on which way it came, nor what it says.
+Owns these values. Must not know on which way it came, nor what it says.
 """
 
 from __future__ import annotations
@@ -25,3 +25,12 @@ class Delivery(msgspec.Struct, frozen=True, kw_only=True):
     spooled: bool = False
     decided: Decision | None = None
     """What the agent was told while the recorder was not there."""
+
+
+class Unfinished(msgspec.Struct, frozen=True, kw_only=True):
+    """A session whose transcript is followed: which file, and whether its agent has ended it."""
+
+    agent: str
+    session: str
+    transcript: str
+    ending: bool = False

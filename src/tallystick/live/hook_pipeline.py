@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
-from typing import Protocol, TypeAlias
+from typing import NamedTuple, Protocol, TypeAlias
 
 import msgspec
 from msgspec.structs import replace
@@ -23,11 +23,13 @@ from tallystick.errors import FormatError, TallystickError
 from tallystick.guard.policy_change import Change, step_of_change
 from tallystick.live.alerts import LiveAlerts, LookAfter, decided_step
 from tallystick.live.call_folders import Folders
-from tallystick.live.configuration import LiveConfiguration, environment_of_hook
-from tallystick.live.delivery import Delivery
+from tallystick.live.configuration import LiveConfiguration, Sighting, environment_of_hook
+from tallystick.live.delivery import Delivery, Unfinished
 from tallystick.live.working_dirs import Whereabouts
 from tallystick.model.decision import Call, Decision, Effect
 from tallystick.model.step import Event, Json, Loss, Opening, Ref, SessionKind, Source, Step
+from tallystick.policy.alert import alert_of_decision
+from tallystick.recording.alert_chain import milliseconds_of, place_of
 from tallystick.recording.checkpoints.auto import Checkpointing
 from tallystick.recording.isolation import with_isolation
 from tallystick.recording.own_session import RECORDER, SESSION, Gaps
@@ -88,34 +90,27 @@ class Counts(msgspec.Struct):
     last_error: str | None = None
 
 
-class Unfinished(msgspec.Struct, frozen=True, kw_only=True):
-    """A session whose transcript is followed: which file, and whether its agent has ended it."""
+class Helpers(NamedTuple):
+    """What a pipeline asks about a delivery, or tells of it."""
 
-    agent: str
-    session: str
-    transcript: str
-    ending: bool = False
+    decide: Decide
+    transcripts: Transcripts
+    adapter: Callable[[str], HookAdapter | None] = hook_adapter
+    """Which adapter understands an agent."""
+    look_after: LookAfter | None = None
+    configuration: LiveConfiguration | None = None
+    """What sessions run under; None: it is not watched."""
 
 
 class HookPipeline:
     """Takes deliveries one after another. Not safe for several threads: anyone who has them queues them."""
 
-    def __init__(
-        self,
-        session_writer: SessionWriter,
-        decide: Decide,
-        transcripts: Transcripts,
-        *,
-        monotonic: Callable[[], float],
-        adapter: Callable[[str], HookAdapter | None] = hook_adapter,
-        look_after: LookAfter | None = None,
-        configuration: LiveConfiguration | None = None,
-    ) -> None:
+    def __init__(self, session_writer: SessionWriter, helpers: Helpers, *, monotonic: Callable[[], float]) -> None:
         self.session_writer = session_writer
         self.counts = Counts()
-        self._decide = decide
-        self._transcripts = transcripts
-        self._adapter = adapter
+        self._decide = helpers.decide
+        self._transcripts = helpers.transcripts
+        self._adapter = helpers.adapter
         self._monotonic = monotonic
         self._answered: OrderedDict[bytes, tuple[float, Reply]] = OrderedDict()
         self._unnamed = Unnamed()
@@ -127,9 +122,9 @@ class HookPipeline:
         self.changes = 0
         """How often `unfinished` has changed."""
         self._gaps = Gaps(session_writer)
-        self._alerts = LiveAlerts(session_writer, look_after)
+        self._alerts = LiveAlerts(session_writer, helpers.look_after)
         self.checkpoints = Checkpointing(session_writer)
-        self._configuration = configuration
+        self._configuration = helpers.configuration
         self._settings = SettingsWatch(session_writer.home)
 
     # One delivery ---------------------------------------------------------------------------------------------------
@@ -274,14 +269,10 @@ class HookPipeline:
                 self.counts.last_error = str(error)
                 self.note_gap({"reason": "unrecordable"}, {"content.error": str(error)[:2000]})
         if self._configuration is not None and not delivery.spooled:
-            self._configuration.saw(
-                delivery.agent,
-                payload.session,
-                payload.events,
-                size=size,
-                folder=self._whereabouts.folder(delivery.agent, payload.session),
-                environment=partial(environment_of_hook, delivery.id),
-            )
+            folder = self._whereabouts.folder(delivery.agent, payload.session)
+            environment = partial(environment_of_hook, delivery.id)
+            sighting = Sighting(delivery.agent, payload.session, size, folder, environment)
+            self._configuration.saw(sighting, payload.events)
         if payload.ends:
             self.changes += 1
             self._ending[(delivery.agent, payload.session)] = self._monotonic() + _QUIET_SECONDS
@@ -343,7 +334,9 @@ class HookPipeline:
             if decision.effect is not Effect.ALLOW or decision.would is not None:
                 decided = decided_step(step, decision)
                 self._mark(delivery, record, self.session_writer.add_to(record, decided), decided)
-                self._alerts.of_decision(record, step, decided, taken.n, received=delivery.received)
+                at = milliseconds_of(delivery.received)
+                alert = alert_of_decision(decided, step, place_of(record, taken.n), created_at=at)
+                self._alerts.of_decision(record, alert)
             # An intent is on disk before its call is let go, and sealed where a signer guards the store: DESIGN 5.
             self._settle = self.session_writer.before_effects(taken.session)
         elif step.type == "tool_result":

@@ -12,7 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 from msgspec.structs import replace
@@ -78,28 +78,30 @@ class Found(msgspec.Struct, frozen=True):
     """For which asking that was; 0: for none."""
 
 
+class Look(NamedTuple):
+    """How a place is looked at: what reads the files of its agent and what asks git, and how often."""
+
+    gather: Gather
+    git: LookAtGit = lambda folder: None
+    seconds: float = _LOOK_SECONDS
+
+
 class Places:
     """Looks at the files of places, as long as someone wants to know."""
 
     def __init__(
-        self,
-        gather: Gather,
-        key: Callable[[], bytes],
-        *,
-        git: LookAtGit = lambda folder: None,
-        failed: Callable[[Exception], object] = lambda error: None,
-        look_seconds: float = _LOOK_SECONDS,
+        self, look: Look, key: Callable[[], bytes], *, failed: Callable[[Exception], object] = lambda error: None
     ) -> None:
         """Look at no place yet.
 
         Args:
             key: the store's, under which digests are made. failed: told of a place that could not be read.
         """
-        self._gather = gather
-        self._git = git
+        self._gather = look.gather
+        self._git = look.git
         self._key = key
         self._failed = failed
-        self._look_seconds = look_seconds
+        self._look_seconds = look.seconds
         self._turns = itertools.count()
         self._wanted: frozenset[Place] = frozenset()
         self._found: dict[Place, Found] = {}

@@ -12,8 +12,9 @@ from itertools import takewhile
 import msgspec
 
 from tallystick.errors import TallystickError
-from tallystick.graph.alerts import alert_at, chain_head, step_id_of
+from tallystick.graph.alerts import alert_at, chain_head
 from tallystick.graph.graph import Graph, Mode
+from tallystick.graph.session_ids import step_id_of
 from tallystick.graph.times import microseconds, milliseconds
 from tallystick.journal.home import Home
 from tallystick.model.moments import normal_time

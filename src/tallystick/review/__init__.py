@@ -2,6 +2,7 @@
 
 __all__ = [
     "browse",
+    "browse_upkeep",
     "checkpoints",
     "drift",
     "export",

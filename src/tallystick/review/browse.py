@@ -1,12 +1,12 @@
-"""Looking through sessions: windows of steps, what each belongs to, and following what is being recorded.
+"""Looking through sessions: windows of steps, and what each belongs to.
 
 Owns joining what the index answers with the lines of the journals, for someone who stays and asks again and again.
-Every answer is read again: nothing of a session is kept here. Must not know a screen.
+Every answer is read again: nothing of a session is kept here. Must not know a screen, nor how the index is kept current.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from itertools import islice
 
@@ -17,21 +17,13 @@ from tallystick.errors import FormatError, JournalError, NotFoundError
 from tallystick.graph import timeline
 from tallystick.graph.family import all_links
 from tallystick.graph.graph import Graph, Mode
-from tallystick.graph.project import Depth
 from tallystick.graph.queries import SessionFilter, SessionRow, list_sessions
 from tallystick.graph.steps import StepEntry, get_step
 from tallystick.graph.timeline import Spot, Wanted
 from tallystick.journal.home import Home
 from tallystick.journal.read import read_at, read_file
 from tallystick.model.recorded import Recorded
-from tallystick.model.verdict import Verdict
 from tallystick.sessions.tree import Forest, Node, TreeRow
-from tallystick.trust.verify import verify_store
-from tallystick.trust.worker_pool import in_processes
-from tallystick.workspace.indexing import bring_up_to_date, open_index
-
-Progress = Callable[[int], None]
-"""Called with how many bytes more were read. It may raise, to stop."""
 
 FAILED = Wanted(failed=True)
 DECIDED = Wanted(types=timeline.DECIDING)
@@ -201,45 +193,6 @@ def parent_of(reader: Reader, session: str, n: int) -> Spot | None:
     if n:
         return Spot(session, n - 1)
     return timeline.began_at(reader.graph, session)
-
-
-# Keeping up -----------------------------------------------------------------------------------------------------------
-
-
-def catch_up(home: Home, *, session: str | None = None, depth: Depth = Depth.ROWS, progress: Progress) -> list[str]:
-    """Bring the index up to date with all journals, or with one; what a reader should know of its state.
-
-    Raises:
-        NotFoundError: there is no store. GraphError: the index is being written, or cannot be used at all.
-    """
-    if session is None:
-        with open_index(home, depth=depth, progress=progress) as index:
-            return index.remarks
-    with Graph(home.graph, Mode.WRITE) as graph:
-        done = bring_up_to_date(home, graph, sessions=[session], depth=depth, progress=progress)
-    return [f"cannot be read from step {failure.n} on: {failure.why}" for failure in done.failures]
-
-
-def verdict_of(home: Home, session: str) -> Verdict:
-    """The verdict on one session, reached in a process of its own: anyone who waits for it can do other things meanwhile.
-
-    Raises:
-        NotFoundError: there is no store. TallystickError: the process died.
-    """
-    if not home.exists:
-        raise NotFoundError(f"no store at {home.folder}", hint="create one with `tally init`")
-    for _, verdict in in_processes(f"{__name__}:check", [(str(home.folder), session)], [1]):
-        assert isinstance(verdict, Verdict)
-        return verdict
-    raise AssertionError("one job, one result")
-
-
-def check(job: tuple[str, str]) -> Verdict:
-    """What the process does."""
-    from pathlib import Path
-
-    folder, session = job
-    return verify_store(Home(Path(folder)), sessions=[session])
 
 
 def state_of(reader: Reader) -> tuple[int, ...]:

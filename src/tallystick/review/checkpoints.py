@@ -35,7 +35,8 @@ from tallystick.recording.checkpoints.auto import LookAtGit, git_of
 from tallystick.recording.checkpoints.write import Mark, check_enabled, checked_label, mark, read_rules
 from tallystick.recording.session_writer import SessionWriter, Taken
 from tallystick.sessions.checkpoints import Trigger
-from tallystick.workspace.indexing import Index, open_index
+from tallystick.workspace.index import Index
+from tallystick.workspace.indexing import open_index
 from tallystick.workspace.names import find_session, find_step
 
 # Making one -----------------------------------------------------------------------------------------------------------

@@ -31,7 +31,7 @@ from tallystick.sessions.configuration import (
 )
 from tallystick.sessions.declared_config import Told, carried, told_inputs
 from tallystick.sessions.fingerprint import section_digest, section_key
-from tallystick.workspace.indexing import Index
+from tallystick.workspace.index import Index
 
 _LAST = 1 << 62
 
@@ -152,14 +152,15 @@ def disclosed_key(home: Home, section: str) -> str:
     return section_key(configuration_key(home), section).hex()
 
 
-def match_now(
-    home: Home, index: Index, name: str, keys: Mapping[str, bytes], where: Surroundings, *, root: Path = ROOT
-) -> tuple[Under, tuple[Matched, ...]]:
-    """Whether sections of a session, whatever store's, have the inputs that stand here now, by their disclosed keys.
+def last_configuration(home: Home, index: Index, name: str) -> Under:
+    """The last configuration of the session, checkpoint or step that `name` means. Raises what `drift` raises."""
+    return _named(home, index, name, at=_LAST)
 
-    Raises what `drift` raises.
-    """
-    one = _named(home, index, name, at=_LAST)
+
+def match_now(
+    index: Index, one: Under, keys: Mapping[str, bytes], where: Surroundings, *, root: Path = ROOT
+) -> tuple[Matched, ...]:
+    """Whether sections of a configuration, whatever store's, have the inputs that stand here now, by their disclosed keys."""
     found = gather(one.agent, _in_its_folder(index, one, where), root=root)
     told = carried(one.configuration, Told(agent=one.agent)).inputs
     matched = []
@@ -167,4 +168,4 @@ def match_now(
         inputs = [*section_inputs(key, found.given, section), *(item for name, item in told if name == section)]
         digest = section_digest(key, [(item.name, item.digest) for item in inputs])
         matched.append(Matched(section=section, is_same=digest == one.configuration.sections.get(section)))
-    return one, tuple(matched)
+    return tuple(matched)

@@ -13,12 +13,14 @@ import msgspec
 
 from tallystick.errors import NotFoundError, UsageError
 from tallystick.exports import Exporter, LineageExporter, exporters, wants_lineage
+from tallystick.exports.lineage import Lineage
 from tallystick.graph.exported import session_lineage
 from tallystick.journal.home import Home
 from tallystick.journal.read import read_session
 from tallystick.model.recorded import Recorded
 from tallystick.trust.verify import verify_store
-from tallystick.workspace.indexing import Index, open_index
+from tallystick.workspace.index import Index
+from tallystick.workspace.indexing import open_index
 
 
 class Origin(msgspec.Struct, frozen=True, kw_only=True):
@@ -87,23 +89,20 @@ def export(home: Home, session: str, format_: Exporter, *, with_content: bool, i
     called = session
     if isinstance(own, str):
         called = own
-    lines = _lines(home, session, format_, called, with_content=with_content, index=index)
+    steps = _Steps(home, session)
+    if wants_lineage(format_):
+        exporter, lineage = cast("LineageExporter", format_), _lineage(home, session, index)
+        lines = exporter.write(steps, session=called, with_content=with_content, lineage=lineage)
+    else:
+        lines = format_.write(steps, session=called, with_content=with_content)
     return Export(called, _origin(home, session), tuple(format_.LOSSES), lines)
 
 
-def _lines(
-    home: Home, session: str, format_: Exporter, called: str, *, with_content: bool, index: Index | None
-) -> Iterator[bytes]:
-    steps = _Steps(home, session)
-    if not wants_lineage(format_):
-        return format_.write(steps, session=called, with_content=with_content)
-    if index is None:
-        with open_index(home) as opened:
-            lineage = session_lineage(opened.graph, session)
-    else:
-        lineage = session_lineage(index.graph, session)
-    exporter = cast("LineageExporter", format_)
-    return exporter.write(steps, session=called, with_content=with_content, lineage=lineage)
+def _lineage(home: Home, session: str, index: Index | None) -> Lineage:
+    if index is not None:
+        return session_lineage(index.graph, session)
+    with open_index(home) as opened:
+        return session_lineage(opened.graph, session)
 
 
 def _origin(home: Home, session: str) -> Origin:

@@ -35,7 +35,7 @@ from tallystick.sessions.hermes_links import differences, hermes_links, rows_of
 from tallystick.sessions.hermes_provenance import AGENT, Rule, session_provenance
 from tallystick.sessions.origins import link_of, sealed_parent, task_of
 from tallystick.sessions.provenance import Kind, Known, Link, Sealed, Way, provenance, way_up
-from tallystick.workspace.indexing import Index
+from tallystick.workspace.index import Index
 from tallystick.workspace.ledger import ledger_entries
 
 _RUN = "run"

@@ -27,7 +27,8 @@ from tallystick.model.ids import SESSION_ID, StepReference, parse_step_reference
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Json
 from tallystick.sessions.timeline import Track
-from tallystick.workspace.indexing import Index, open_index
+from tallystick.workspace.index import Index
+from tallystick.workspace.indexing import open_index
 from tallystick.workspace.names import find_session, find_step
 
 if TYPE_CHECKING:  # where no file is named, nothing of what reads files is loaded: a first row should not wait for it

@@ -37,7 +37,7 @@ from tallystick.sessions.differing import (
     text_parts,
     unseen,
 )
-from tallystick.workspace.indexing import Index
+from tallystick.workspace.index import Index
 
 MOST_MOVES = 100_000
 """Prompts and calls of one session that are compared. Of a longer one the rest is left out, and that is remarked."""

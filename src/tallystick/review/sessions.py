@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from itertools import islice
 from operator import add
 from pathlib import Path
@@ -27,7 +28,7 @@ from tallystick.recording.freshness import began_after
 from tallystick.recording.run_config.recorded import Under, session_under
 from tallystick.sessions.states import Life, Status, life_of
 from tallystick.sessions.tree import Forest, Node, TreeRow
-from tallystick.workspace.indexing import Index
+from tallystick.workspace.index import Index
 from tallystick.workspace.ledger import sealed_sizes
 
 
@@ -119,7 +120,7 @@ def describe(home: Home, index: Index, sessions: Iterable[str]) -> dict[str, Abo
     """What a list says of some sessions besides their rows."""
     ids = tuple(sessions)
     forest = Forest(map(_node, ways_up(index.graph, ids)))
-    about = _About(home, index, forest, ids, sessions_of(index.graph, ids))
+    about = _about(home, index, forest, ids, sessions_of(index.graph, ids))
     return {session: about.of(session) for session in ids if session in forest}
 
 
@@ -134,7 +135,7 @@ def session_detail(home: Home, index: Index, name: str) -> SessionDetail:
     links = whole_trees(graph, [row.session])
     forest = Forest(map(_node, links))
     below = list(forest.subtree(row.session))
-    about = _About(home, index, forest, below, {row.session: row})
+    about = _about(home, index, forest, below, {row.session: row})
     hanging = (link for link in links if link.parent == row.session and not forest.is_cut(link.session))
     return SessionDetail(
         session=row,
@@ -175,7 +176,7 @@ def session_tree(
     below = list(forest.subtree(asked))
     shown = [row.session for row in rows]
     known = sessions_of(graph, shown)
-    about = _About(home, index, forest, below, known)
+    about = _about(home, index, forest, below, known)
     branches = tuple(
         Branch(row, known[row.session], about.of(row.session), about.is_left_open(row.session))
         for row in rows
@@ -184,18 +185,25 @@ def session_tree(
     return Tree(branches, about.total(below), left_out=sum(1 for _ in drawn), asked=asked)
 
 
-class _About:
-    """What some sessions of a forest come to, asked of the index at once. Of those that are `shown` more is reported."""
+def _about(
+    home: Home, index: Index, forest: Forest, sessions: Iterable[str], shown: Mapping[str, SessionRow]
+) -> _About:
+    """What some sessions of a forest come to. Of those that are `shown` more is reported."""
+    others = [session for session in sessions if session not in shown]
+    sums: dict[str, Sums | SessionRow] = {**shown, **sums_of(index.graph, others)}
+    prices = SessionCosts(home, index)
+    return _About(forest, sums, prices, prices.each(shown), checkpoint_counts(index.graph, sums))
 
-    def __init__(
-        self, home: Home, index: Index, forest: Forest, sessions: Iterable[str], shown: Mapping[str, SessionRow]
-    ) -> None:
-        self._forest = forest
-        others = [session for session in sessions if session not in shown]
-        self._sums: dict[str, Sums | SessionRow] = {**shown, **sums_of(index.graph, others)}
-        self._prices = SessionCosts(home, index)
-        self._costs = self._prices.each(shown)
-        self._checkpoints = checkpoint_counts(index.graph, self._sums)
+
+@dataclass(frozen=True)
+class _About:
+    """What some sessions of a forest come to, asked of the index at once."""
+
+    _forest: Forest
+    _sums: Mapping[str, Sums | SessionRow]
+    _prices: SessionCosts
+    _costs: Mapping[str, Cost]
+    _checkpoints: Mapping[str, int]
 
     def of(self, session: str) -> About:
         return About(self._forest.depth(session), self._costs.get(session, NOTHING), self._checkpoints.get(session, 0))

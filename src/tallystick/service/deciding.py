@@ -21,7 +21,7 @@ from tallystick.model.intent import Operation
 from tallystick.workspace.settings import read_setting
 
 if TYPE_CHECKING:
-    from tallystick.guard.decide import Decider
+    from tallystick.guard.decide import AgentMachine, Decider
 
 _LOG = logging.getLogger(__name__)
 
@@ -81,7 +81,7 @@ class Deciding:
         if self._decider is None:
             from tallystick.guard.decide import Decider
 
-            self._decider = Decider(self._home, Path.home(), environment=os.environ)
+            self._decider = Decider(self._home, AgentMachine(Path.home(), environment=os.environ))
             if self._changed is not None:
                 self._decider.policies.listen(self._changed)
         return self._decider

@@ -27,8 +27,8 @@ from tallystick.capture.place import SOCKET, Place
 from tallystick.capture.recorder import STATUS, STOP, WORKING
 from tallystick.errors import FormatError, JournalError, TallystickError
 from tallystick.hook import VERSION
-from tallystick.live.delivery import Delivery
-from tallystick.live.hook_pipeline import HookPipeline, Settle, Unfinished
+from tallystick.live.delivery import Delivery, Unfinished
+from tallystick.live.hook_pipeline import HookPipeline, Settle
 from tallystick.service.guarding import Guarding
 from tallystick.service.indexing import Indexing
 from tallystick.service.retaining import Retaining

@@ -18,8 +18,7 @@ from msgspec.structs import replace
 
 from tallystick.errors import FormatError
 from tallystick.journal.durable import replace_file
-from tallystick.live.delivery import Delivery
-from tallystick.live.hook_pipeline import Unfinished
+from tallystick.live.delivery import Delivery, Unfinished
 from tallystick.model.decision import Decision, Effect
 from tallystick.service.wire import MOST_DATA, MOST_HEADER, read_header
 

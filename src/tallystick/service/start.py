@@ -21,8 +21,8 @@ from tallystick.ingest.adapters import adapters
 from tallystick.ingest.transcript_follower import TranscriptFollower
 from tallystick.journal.home import Home
 from tallystick.live.alerts import LookAfter
-from tallystick.live.configuration import LiveConfiguration
-from tallystick.live.hook_pipeline import Decide, HookPipeline
+from tallystick.live.configuration import AgentUser, LiveConfiguration
+from tallystick.live.hook_pipeline import Decide, Helpers, HookPipeline
 from tallystick.recording.session_writer import SessionWriter
 from tallystick.service.deciding import Deciding
 from tallystick.service.guarding import Guarding
@@ -106,16 +106,13 @@ def make_live(
         JournalError: the store cannot be opened. FormatError: its config.toml is damaged.
     """
     session_writer = SessionWriter(home, aside=True, sealed=sealed)
-    configuration = LiveConfiguration(
-        session_writer, monotonic=time.monotonic, user=Path.home(), environment=os.environ
-    )
+    configuration = LiveConfiguration(session_writer, AgentUser(Path.home(), os.environ), monotonic=time.monotonic)
     return HookPipeline(
         session_writer,
-        decide,
-        TranscriptFollower(session_writer, adapters()),
+        Helpers(
+            decide, TranscriptFollower(session_writer, adapters()), look_after=look_after, configuration=configuration
+        ),
         monotonic=time.monotonic,
-        look_after=look_after,
-        configuration=configuration,
     )
 
 

@@ -27,7 +27,7 @@ from tallystick.capture.programs import Probed, probe
 from tallystick.capture.settings_files import read_settings
 from tallystick.capture.surroundings import Surroundings
 from tallystick.errors import TallystickError
-from tallystick.guard.decide import Decider
+from tallystick.guard.decide import AgentMachine, Decider
 from tallystick.journal.home import Home
 from tallystick.journal.keys import load_key
 from tallystick.journal.read import read_session
@@ -220,7 +220,7 @@ def _settings(home: Home) -> Iterator[Check]:
 
 def _policies(home: Home, where: Surroundings) -> Check:
     try:
-        decider = Decider(home, where.user, environment=where.environment)
+        decider = Decider(home, AgentMachine(where.user, environment=where.environment))
     except TallystickError as error:
         mend = error.hint or "correct or remove the file; until then the setting hooks.on_error decides"
         return Check(name="policy", state=State.BAD, found=str(error), mend=mend)

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import msgspec
 
@@ -156,7 +156,8 @@ def install(home: Home, agent: str, where: Surroundings, *, dry_run: bool = Fals
     chosen = _chosen(adapter, files, where)
     if http or (http is None and any(calls_by_http(read_settings(where.path(file)) or b"") for file in chosen)):
         hook = _over_http(home, agent, hook, dry_run=dry_run)
-    reports = [_configured(home, adapter, hook, where.path(file), file, dry_run=dry_run) for file in chosen]
+    installer = _Installer(home, adapter, hook, dry_run)
+    reports = [installer.configured(where.path(file), file) for file in chosen]
     for file in files:
         # Once more elsewhere, an event would be reported twice.
         if file not in chosen and _events(adapter, (file,), where, {}):
@@ -208,16 +209,26 @@ def _chosen(adapter: HookAdapter, files: tuple[SettingsFile, ...], where: Surrou
     return [file for file in files if file.name in names]
 
 
-def _configured(
-    home: Home, adapter: HookAdapter, hook: HookCommand, path: Path, file: SettingsFile, *, dry_run: bool
-) -> FileReport:
-    def change(content: bytes | None) -> FileReport:
-        after = _at(path, lambda: adapter.configure(file, content or b"", hook))
-        return FileReport(path=path, before=content, after=after if after or content is not None else None)
+class _Installer(NamedTuple):
+    """Puts a hook into the settings of an agent."""
 
-    if dry_run:
-        return change(read_settings(path))
-    return _tried(path, lambda content: _install_file(home, adapter, file, change(content)))
+    home: Home
+    adapter: HookAdapter
+    hook: HookCommand
+    dry_run: bool
+
+    def configured(self, path: Path, file: SettingsFile) -> FileReport:
+        """A settings file with the hook in it; written unless this is a dry run."""
+
+        def change(content: bytes | None) -> FileReport:
+            after: bytes | None = _at(path, lambda: self.adapter.configure(file, content or b"", self.hook))
+            if not after and content is None:
+                after = None
+            return FileReport(path=path, before=content, after=after)
+
+        if self.dry_run:
+            return change(read_settings(path))
+        return _tried(path, lambda content: _install_file(self.home, self.adapter, file, change(content)))
 
 
 def _install_file(home: Home, adapter: HookAdapter, file: SettingsFile, change: FileReport) -> FileReport:

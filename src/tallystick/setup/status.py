@@ -20,8 +20,7 @@ from tallystick.capture import recorder
 from tallystick.errors import FormatError, JournalError
 from tallystick.graph.checkpoints import MarkCounts, mark_counts
 from tallystick.graph.graph import Graph, GraphError
-from tallystick.graph.project import outdated_sessions
-from tallystick.graph.queries import SessionFilter, SessionRow, list_sessions
+from tallystick.graph.queries import SessionFilter, SessionRow, list_sessions, outdated_sessions
 from tallystick.journal.home import Home
 from tallystick.journal.ledger import read_note
 from tallystick.journal.signing import signer_place

@@ -16,7 +16,7 @@ from tallystick.journal.home import Home
 from tallystick.policy.alert import Review, review_step
 from tallystick.recording.own_session import RECORDER
 from tallystick.recording.session_writer import SessionWriter, Taken
-from tallystick.workspace.indexing import Index
+from tallystick.workspace.index import Index
 from tallystick.workspace.names import find_session, find_step
 
 # Finding --------------------------------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import datetime
+from typing import NamedTuple
 
 import msgspec
 
@@ -68,25 +69,34 @@ def ask(
         now: seconds since 1970; the date of a head that lies beyond it is not believed. None: each is.
     """
     store, sizes = read_store(home).store_id, given(home)
-    own = tuple(targets(home) if some is None else some)
+    if some is None:
+        some = targets(home)
+    own = tuple(some)
     known = {place for target in own for place in (target.place, (target.kind, target.target, None))}
     asked = (*own, *(target for target in further if target.place not in known))
-    return tuple(_ask(home, target, store, keys, sizes.get(target.place, set()), now) for target in asked)
+    counting = _Counting(store, keys, now)
+    return tuple(_ask(home, target, counting, sizes.get(target.place, set())) for target in asked)
 
 
-def _ask(
-    home: Home, target: Target, store: str, keys: Sequence[bytes], sizes: Collection[int], now: float | None
-) -> Answer:
+class _Counting(NamedTuple):
+    """Which heads count: those of a store, under some keys, of a date that is not still to come."""
+
+    store: str
+    keys: Sequence[bytes]
+    now: float | None
+
+
+def _ask(home: Home, target: Target, counting: _Counting, sizes: Collection[int]) -> Answer:
     try:
         kept = tuple(place_of(home, target).heads())
     except (AnchorError, UsageError) as error:
         return Answer(target=target, problem=str(error))
     heads, said = list[KnownHead](), _Said()
     for each in kept:
-        note = _judged(each, target, store, keys, said)
+        note = _judged(each, target, counting, said)
         if note is not None:
             at = None
-            if each.at is not None and not _is_after(each.at, now):
+            if each.at is not None and not _is_after(each.at, counting.now):
                 at = each.at
             said.undated += at is None
             heads.append(KnownHead(who=target.name, size=note.size, root=note.root, level=Level.A4, at=at))
@@ -94,17 +104,20 @@ def _ask(
     if target.guarded is False:
         said.notes.append(f"{target.name} lets heads be taken away, so it does not count as an anchor")
         heads = [msgspec.structs.replace(head, level=Level.A2) for head in heads]
+    newest_at = None
+    if heads:
+        newest_at = newest_of(heads).get(heads[0].level)
     return Answer(
         target=target,
         kept=kept,
         heads=tuple(heads),
-        newest_at=newest_of(heads).get(heads[0].level) if heads else None,
+        newest_at=newest_at,
         alarms=tuple(said.alarms),
         notes=(*said.notes, *said.counted(target)),
     )
 
 
-def _judged(each: Kept, target: Target, store: str, keys: Sequence[bytes], said: _Said) -> Note | None:
+def _judged(each: Kept, target: Target, counting: _Counting, said: _Said) -> Note | None:
     """The head that counts, if this is one; else what is to be said of it."""
     if each.unreadable is not None:
         said.doubtful += 1
@@ -115,10 +128,10 @@ def _judged(each: Kept, target: Target, store: str, keys: Sequence[bytes], said:
         said.alarms.append(f"{target.name}: {each.receipt} is not genuine: {each.false}")
         return None
     note = parse_note(each.note)
-    if note.store_id != store:
+    if note.store_id != counting.store:
         said.foreign += 1
         return None
-    if not _is_by(note, keys):
+    if not _is_by(note, counting.keys):
         said.alarms.append(
             f"{target.name} keeps a head of this store ({each.receipt[:12]}) by a key that does not count"
         )

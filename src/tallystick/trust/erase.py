@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import msgspec
 
 from tallystick.errors import NotFoundError, UsageError
 from tallystick.journal.erase import Erased, Grounds
@@ -13,17 +13,28 @@ from tallystick.recording.store import open_archive
 from tallystick.seal.names import is_field_name, is_meta_string
 
 
-def erase(home: Home, session: str, n: int, fields: Iterable[str], *, reason: str, basis: str = "request") -> Erased:
+class Erasure(msgspec.Struct, frozen=True):
+    """What is to be erased, and why."""
+
+    fields: tuple[str, ...]
+    """Full names, `content.output` for example."""
+    reason: str
+    """In the words of anyone who asks."""
+    basis: str = "request"
+    """A word for the ground: `request`, `policy`, `law`."""
+
+
+def erase(home: Home, session: str, n: int, wanted: Erasure) -> Erased:
     """Erase values of step `n` of a session and seal that in the ledger; the step itself stays.
 
     Args:
-        session: our session id, whole. fields: full names, `content.output` for example.
+        session: our session id, whole.
 
     Raises:
         UsageError: no field, or one that is none. NotFoundError: no such session, step or field.
         JournalError: the store cannot be written.
     """
-    names = frozenset(fields)
+    names = frozenset(wanted.fields)
     if not names:
         raise UsageError("nothing to erase", hint="name a field: --field content.output")
     for name in sorted(names):
@@ -31,12 +42,12 @@ def erase(home: Home, session: str, n: int, fields: Iterable[str], *, reason: st
             raise UsageError(
                 f"{name!r} is not a field name", hint="names look like content.output; `tally show STEP` lists them"
             )
-    if not is_meta_string(basis):
-        raise UsageError(f"{basis!r} is not a basis", hint="use one word, such as request, policy or law")
+    if not is_meta_string(wanted.basis):
+        raise UsageError(f"{wanted.basis!r} is not a basis", hint="use one word, such as request, policy or law")
     archive = open_archive(home)
     try:
         if home.journal(session) is None:
             raise NotFoundError(f"no session {session}")
-        return erase_entry(archive, SessionId(session), n, names, Grounds(basis, reason))
+        return erase_entry(archive, SessionId(session), n, names, Grounds(wanted.basis, wanted.reason))
     finally:
         archive.close()

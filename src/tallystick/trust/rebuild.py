@@ -12,7 +12,7 @@ import msgspec
 from tallystick.errors import NotFoundError, TallystickError
 from tallystick.graph.compare import session_digests, table_digests
 from tallystick.graph.graph import Graph, Mode, empty_graph
-from tallystick.graph.project import Failure
+from tallystick.graph.journals import Failure
 from tallystick.journal.home import Home
 from tallystick.trust.verify_log import note_broken_log
 from tallystick.workspace.indexing import bring_up_to_date

@@ -123,11 +123,10 @@ def plan(home: Home, *, user: str = USER, places: Places | None = None, epochs: 
     own = next((pin for pin in pins if pin.store == found.store), None)
     if own is not None and _is_done(own, found, epochs):
         raise JournalError(f"store {found.store} already has a signer", hint="run `tally signer status`")
-    epochs = epochs if own is None or own.epoch_seconds is None else own.epoch_seconds
+    if own is not None and own.epoch_seconds is not None:
+        epochs = own.epoch_seconds
     uid = _uid_of(user)
-    is_shared = any(pin.store != found.store for pin in pins)
-    steps = _steps(home, found.store, user, places, is_shared=is_shared, epochs=epochs)
-    return Plan(
+    made = Plan(
         store=found.store,
         home=home.folder.absolute(),
         owner=owner,
@@ -135,8 +134,12 @@ def plan(home: Home, *, user: str = USER, places: Places | None = None, epochs: 
         uid=uid,
         places=places,
         epochs=epochs,
-        steps=(*(() if uid is not None else (_user_step(user),)), *steps),
+        steps=(),
     )
+    steps = _steps(home, made, is_shared=any(pin.store != found.store for pin in pins))
+    if uid is None:
+        steps = (_user_step(user), *steps)
+    return msgspec.structs.replace(made, steps=steps)
 
 
 def _is_done(own: Pin, found: _Found, epochs: int | None) -> bool:
@@ -151,10 +154,15 @@ def _look(home: Home, owner: int) -> _Found:
 
     def look() -> str:
         place = signer_place(home)
-        key = place.key if place is not None else None
+        key = None
+        if place is not None:
+            key = place.key
         return msgspec.json.encode(_Found(read_store(home).store_id, key, home.key.exists())).decode()
 
-    said = as_user(owner, look) if os.geteuid() == 0 else look()
+    if os.geteuid() == 0:
+        said = as_user(owner, look)
+    else:
+        said = look()
     return msgspec.json.decode(said, type=_Found)
 
 
@@ -162,23 +170,27 @@ def _user_step(user: str) -> Step:
     return Step(f"create the system user {user}, without login and home", f"userdel {user}")
 
 
-def _steps(
-    home: Home, store: str, user: str, places: Places, *, is_shared: bool, epochs: int | None
-) -> tuple[Step, ...]:
+def _steps(home: Home, plan: Plan, *, is_shared: bool) -> tuple[Step, ...]:
     """What is done once there is a user. What other stores use, too, is not taken away again."""
+    store, places = plan.store, plan.places
     others = "nothing: the signer of other stores uses it"
     vault, pin = places.folder / f"{store}{SUFFIX}", places.pins / f"{store}.json"
-    changes = "" if epochs is None else f", and a new one every {epochs:,} s, when the old one is erased"
+    changes = ""
+    if plan.epochs is not None:
+        changes = f", and a new one every {plan.epochs:,} s, when the old one is erased"
+    shared = None
+    if is_shared:
+        shared = others
     return (
         Step(
             f"copy the program to {places.program}, where only root can change it",
-            others if is_shared else f"rm -r {places.program}",
+            shared or f"rm -r {places.program}",
         ),
         Step(
-            f"create {vault}, for {user} alone, with a key of this store{changes}",
+            f"create {vault}, for {plan.user} alone, with a key of this store{changes}",
             f"rm {vault}, or keep it: the key and what it signed",
         ),
-        _start_step(places, others if is_shared else None),
+        _start_step(places, shared),
         Step(f"record in {pin} who signs this store", f"rm {pin}"),
         Step("seal in the ledger that the new key signs and the old one no longer does", "tally signer leave"),
         Step(f"delete the old key {home.key}", "nothing: `tally signer leave` creates a new one"),

@@ -54,43 +54,55 @@ class _Job(msgspec.Struct, frozen=True):
     is_signed: bool
 
 
+class StoreEvidence(msgspec.Struct, frozen=True, kw_only=True):
+    """What is known of a store from elsewhere than its files."""
+
+    pinned: str | None = None
+    """did:key to trust instead of the keys that the ledger names."""
+    remembered: bytes | None = None
+    """A head of this ledger that the caller kept from earlier."""
+    known: Sequence[KnownHead] = ()
+    """What others remember of it."""
+    live: LiveEpoch | None = None
+    """What its signer says of its epochs, if it has some."""
+    alarms: Sequence[str] = ()
+    """Signs of tampering that were found around the store: each is a defect of its ledger."""
+    notes: Sequence[str] = ()
+    """Why someone who should know something of it does not count."""
+    index: Sequence[tuple[str, int, str]] = ()
+    """Sessions as the index has them: (session, size, hash of the last entry), compared and only remarked on."""
+
+
+class Demand(msgspec.Struct, frozen=True):
+    """What a store is held to."""
+
+    require: Require = Require.A2
+    since: str | None = None
+    """The newest head of who guards the store at the required level (A3, A4) is to be no older than this."""
+
+
+_FILES_ALONE = StoreEvidence()
+_A2 = Demand()
+
+
 def verify_store(
     home: Home,
     *,
     sessions: Sequence[str] | None = None,
-    pinned: str | None = None,
-    remembered: bytes | None = None,
-    known: Sequence[KnownHead] = (),
-    live: LiveEpoch | None = None,
-    alarms: Sequence[str] = (),
-    notes: Sequence[str] = (),
-    require: Require = Require.A2,
-    since: str | None = None,
+    evidence: StoreEvidence = _FILES_ALONE,
+    demand: Demand = _A2,
     progress: Progress = lambda _: None,
-    index: Iterable[tuple[str, int, str]] = (),
 ) -> Verdict:
     """The verdict on a store.
 
-    Args: sessions: only these sessions; None: all, and those that the ledger knows but the disk does not. pinned:
-    did:key to trust instead of the keys that the ledger names. remembered: a head of this ledger that the caller kept
-    from earlier. known: what others remember of it. live: what its signer says of its epochs, if it has some. alarms:
-    signs of tampering that were found around the store: each is a defect of its ledger. since: the newest head of who
-    guards the store at the required level (A3, A4) is to be no older than this. notes: why someone who should know
-    something of it does not count. index: sessions as the index has them: (session, size, hash of the last entry),
-    compared and only remarked on.
+    Args:
+        sessions: only these sessions; None: all, and those that the ledger knows but the disk does not.
 
-    Raises: NotFoundError: there is no store. FormatError: `pinned` is not a did:key.
+    Raises: NotFoundError: there is no store. FormatError: the pinned key is not a did:key.
     """
     if not home.folder.is_dir():
         raise NotFoundError(f"no store at {home.folder}", hint="create one with `tally init`")
-    ledger = check_ledger(
-        LineFile(home.ledger) if home.ledger.exists() else None,
-        home.note.read_bytes() if home.note.exists() else None,
-        Outside(
-            pinned=parse_did_key(pinned) if pinned is not None else None, remembered=remembered, known=known, live=live
-        ),
-        read_blob=blob_reader(home.blobs),
-    )
+    ledger = _ledger(home, evidence)
     paths: dict[str, list[Path]] = {}
     for sid, path in home.sessions():
         paths.setdefault(sid, []).append(path)
@@ -102,8 +114,26 @@ def verify_store(
     entries = _known_entries(home, wanted_entries(checks, ledger), twice.keys())
     ledger = ledger_with_foreign_parents(ledger, entries)
     checks = [with_foreign_parents(check, entries, ledger.view.dropped) for check in checks]
-    ledger = _alarmed(ledger, alarms)
-    return conclude(ledger, checks, require=require, since=since, remarks=(*_index_remarks(checks, index), *notes))
+    ledger = _alarmed(ledger, evidence.alarms)
+    remarks = (*_index_remarks(checks, evidence.index), *evidence.notes)
+    return conclude(ledger, checks, require=demand.require, since=demand.since, remarks=remarks)
+
+
+def _ledger(home: Home, evidence: StoreEvidence) -> LedgerCheck:
+    """The check of a store's ledger, as far as it is there."""
+    ledger = note = pinned = None
+    if home.ledger.exists():
+        ledger = LineFile(home.ledger)
+    if home.note.exists():
+        note = home.note.read_bytes()
+    if evidence.pinned is not None:
+        pinned = parse_did_key(evidence.pinned)
+    return check_ledger(
+        ledger,
+        note,
+        Outside(pinned=pinned, remembered=evidence.remembered, known=evidence.known, live=evidence.live),
+        read_blob=blob_reader(home.blobs),
+    )
 
 
 def _alarmed(ledger: LedgerCheck, alarms: Sequence[str]) -> LedgerCheck:

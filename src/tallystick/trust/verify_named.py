@@ -21,7 +21,7 @@ from tallystick.seal.limits import NOTE_BYTES
 from tallystick.trust.anchors import Target
 from tallystick.trust.external_evidence import ExternalEvidence, outlook
 from tallystick.trust.tamper_signals import keep_evidence, open_before
-from tallystick.trust.verify import Progress, is_store, verify_file, verify_store
+from tallystick.trust.verify import Demand, Progress, StoreEvidence, is_store, verify_file, verify_store
 from tallystick.workspace.indexing import indexed
 
 
@@ -79,16 +79,17 @@ def verify(
     verdict = verify_store(
         store,
         sessions=sessions,
-        require=require or Require.A2,
-        since=since,
-        pinned=pinned or around.key,
-        remembered=remembered,
-        known=around.heads,
-        live=live_epoch(around, at=system_clock(), is_noted=pinned is not None),
-        alarms=tuple(dict.fromkeys((*around.alarms, *open_before(store, around)))),
-        notes=around.notes,
+        evidence=StoreEvidence(
+            pinned=pinned or around.key,
+            remembered=remembered,
+            known=around.heads,
+            live=live_epoch(around, at=system_clock(), is_noted=pinned is not None),
+            alarms=tuple(dict.fromkeys((*around.alarms, *open_before(store, around)))),
+            notes=around.notes,
+            index=indexed(store),
+        ),
+        demand=Demand(require=require or Require.A2, since=since),
         progress=progress,
-        index=indexed(store),
     )
     if not verdict.valid and store.folder == own.folder:
         keep_evidence(store, around, at=system_clock())
@@ -117,7 +118,7 @@ def verify_session(session: str, *, home: str | Path | None = None, require: Req
     unread = verdict_on_no_files(store)
     if unread is not None:
         return unread
-    return verify_store(store, sessions=[find_session(store, session)], require=require)
+    return verify_store(store, sessions=[find_session(store, session)], demand=Demand(require=require))
 
 
 def find_session(home: Home, name: str) -> str:

@@ -10,7 +10,7 @@ import asyncio
 from tallystick.display.facts import short
 from tallystick.errors import TallystickError
 from tallystick.journal.home import Home
-from tallystick.review import browse
+from tallystick.review import browse_upkeep
 from tallystick.tui.badge import verdict_text
 from tallystick.tui.finding import Finding
 from tallystick.tui.frame import FOLLOWING
@@ -66,7 +66,7 @@ class Browser(Finding):
 
     async def _catch_up(self, session: str | None) -> None:
         lane = self.work_lane
-        await lane.ask(lambda _: browse.catch_up(self.home, session=session, progress=lane.check))
+        await lane.ask(lambda _: browse_upkeep.catch_up(self.home, session=session, progress=lane.check))
 
     def action_reload(self) -> None:
         """Read the journals again."""

@@ -15,7 +15,7 @@ from tallystick.review import browse
 from tallystick.review.browse import Reader
 from tallystick.tui.model import SessionModel
 from tallystick.tui.theme import NOTE
-from tallystick.workspace.indexing import Index
+from tallystick.workspace.index import Index
 from tallystick.workspace.names import find_session, find_step
 
 _MOST_PLACES = 100

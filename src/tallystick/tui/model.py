@@ -17,12 +17,12 @@ from tallystick.display.facts import short
 from tallystick.display.text import counted, one_line
 from tallystick.errors import AmbiguousError, NotFoundError
 from tallystick.graph.graph import GraphError
+from tallystick.graph.journals import Depth
 from tallystick.graph.lookup import resolve_session
-from tallystick.graph.project import Depth
 from tallystick.graph.timeline import Wanted, is_searchable, matching, size_of
 from tallystick.journal.home import Home
 from tallystick.model.verdict import Verdict
-from tallystick.review import browse
+from tallystick.review import browse, browse_upkeep
 from tallystick.review.browse import Reader, SessionLine
 from tallystick.tui.badge import badge
 from tallystick.tui.detail import whole_text
@@ -99,7 +99,7 @@ class SessionModel(Frame):
         progress = self.progress(self.work_lane, "updating the index")
         self.begin("growth", self._show_growth(before))
         try:
-            remarks = await self.work_lane.ask(lambda _: browse.catch_up(self.home, progress=progress))
+            remarks = await self.work_lane.ask(lambda _: browse_upkeep.catch_up(self.home, progress=progress))
         finally:
             self.end("growth")
         if self.session is None or await self.rows_lane.ask(browse.state_of) != before:
@@ -203,7 +203,7 @@ class SessionModel(Frame):
         if not await self.rows_lane.ask(lambda reader: is_searchable(reader.graph, session)):
             progress = self.progress(self.work_lane, "reading the text of the session")
             await self.work_lane.ask(
-                lambda _: browse.catch_up(self.home, session=session, depth=Depth.TEXT, progress=progress)
+                lambda _: browse_upkeep.catch_up(self.home, session=session, depth=Depth.TEXT, progress=progress)
             )
             self.say("")
 
@@ -283,7 +283,7 @@ class SessionModel(Frame):
         self.verdict, self.verdict_wait = None, "verifying…"
         self.redraw()
         try:
-            verdict = await self.verdict_lane.ask(lambda _: browse.verdict_of(self.home, session))
+            verdict = await self.verdict_lane.ask(lambda _: browse_upkeep.verdict_of(self.home, session))
         except Exception:
             self.verdict_wait = "could not be verified"
             raise

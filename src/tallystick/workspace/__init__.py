@@ -6,6 +6,7 @@ __all__ = [
     "file_guards",
     "file_stat_key",
     "filters",
+    "index",
     "index_live",
     "indexing",
     "ledger",

@@ -11,26 +11,16 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import msgspec
-
 from tallystick.errors import JournalError, NotFoundError
 from tallystick.graph.alerts import Seen, project_alerts
 from tallystick.graph.graph import Graph, GraphError, Mode, OutdatedError, empty_graph
-from tallystick.graph.project import Depth, Journal, Projected, forget, project
+from tallystick.graph.journals import Depth, Journal, Projected
+from tallystick.graph.project import forget, project
 from tallystick.graph.queries import indexed_sessions
 from tallystick.journal.home import Home
 from tallystick.journal.read import Placed, read_at, read_file
 from tallystick.model.recorded import Recorded
-
-LARGEST_SEARCHED = 4 << 20
-"""Larger values are not loaded to be searched: only their first 64 KiB would be."""
-
-
-class Index(msgspec.Struct):
-    """An open index, and what its reader should know of its state."""
-
-    graph: Graph
-    remarks: list[str] = []
+from tallystick.workspace.index import LARGEST_SEARCHED, Index
 
 
 def journals_of(home: Home, sessions: Iterable[str] | None = None) -> Iterator[Journal]:
@@ -74,6 +64,18 @@ def bring_up_to_date(
     done = project(graph, journals, depth=depth, progress=progress)
     take_alerts(home, graph, seen=Seen.ALL if sessions is None else Seen.SOME)
     return done
+
+
+def take_alerts(home: Home, graph: Graph, *, seen: Seen = Seen.ALL) -> int:
+    """Bring the table of alerts up to date with the steps that the index has; how many were appended. Raises GraphError."""
+
+    def read(session: str, offset: int) -> Recorded | None:
+        path = home.journal(session)
+        if path is None:
+            return None
+        return read_at(home, path, offset, load_blobs=True)
+
+    return project_alerts(graph, read, seen=seen)
 
 
 @contextmanager
@@ -136,15 +138,3 @@ def indexed(home: Home) -> tuple[tuple[str, int, str], ...]:
             return tuple((row.session, row.size, row.last_hash) for row in indexed_sessions(graph))
     except GraphError:
         return ()
-
-
-def take_alerts(home: Home, graph: Graph, *, seen: Seen = Seen.ALL) -> int:
-    """Bring the table of alerts up to date with the steps that the index has; how many were appended. Raises GraphError."""
-
-    def read(session: str, offset: int) -> Recorded | None:
-        path = home.journal(session)
-        if path is None:
-            return None
-        return read_at(home, path, offset, load_blobs=True)
-
-    return project_alerts(graph, read, seen=seen)

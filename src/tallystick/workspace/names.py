@@ -9,7 +9,7 @@ from tallystick.errors import NotFoundError, UsageError
 from tallystick.graph.lookup import Place, resolve_session
 from tallystick.graph.lookup import find_step as find_in_index
 from tallystick.model.ids import StepReference, parse_step_reference
-from tallystick.workspace.indexing import Index
+from tallystick.workspace.index import Index
 
 _SHORTEST_HASH = 4
 """With fewer digits no hash is named."""

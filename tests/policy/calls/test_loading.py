@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tallystick.guard.decide import Decider
+from tallystick.guard.decide import AgentMachine, Decider
 from tallystick.journal.home import Home
 from tallystick.model.decision import Call, Decision, Effect
 
@@ -60,7 +60,7 @@ def decided(home: Path, files: Files, command: str) -> Decision:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text.replace('"/h/', f'"{home}/').replace(" /h/", f" {home}/"))
     call = Call(agent="claude-code", session="s", tool="Bash", args={"command": command}, cwd=f"{home}/project")
-    return Decider(Home(home / ".tally"), home).decide(call)
+    return Decider(Home(home / ".tally"), AgentMachine(home)).decide(call)
 
 
 @pytest.mark.parametrize(("files", "command"), [*cases("ask-or-deny"), *LONG])

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tallystick.guard.decide import Decider
+from tallystick.guard.decide import AgentMachine, Decider
 from tallystick.journal.home import Home
 from tallystick.model.decision import Call, Effect
 from tallystick.model.step import Json
@@ -76,7 +76,7 @@ def test_what_is_grave_has_a_tag() -> None:
 def decided(home: Path, tool: str, **args: str) -> tuple[Effect, tuple[str, ...]]:
     (home / "project").mkdir(exist_ok=True)
     call = Call(agent="claude-code", session="s", tool=tool, args=dict(args), cwd=f"{home}/project")
-    decision = Decider(Home(home / ".tally"), home).decide(call)
+    decision = Decider(Home(home / ".tally"), AgentMachine(home)).decide(call)
     return decision.effect, decision.rules
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tallystick.guard.decide import Decider
+from tallystick.guard.decide import AgentMachine, Decider
 from tallystick.journal.home import Home
 from tallystick.model.decision import Call, Decision, Effect
 from tallystick.model.step import Json
@@ -26,7 +26,7 @@ class Machine:
         self.home = folder / "dev"
         self.project = self.home / "project"
         self.project.mkdir(parents=True)
-        self.decider = Decider(Home(self.home / ".tally"), self.home, environment={})
+        self.decider = Decider(Home(self.home / ".tally"), AgentMachine(self.home, environment={}))
 
     def call(self, tool: str, args: Json) -> Decision:
         return self.decider.decide(Call(agent="claude-code", session="s", tool=tool, args=args, cwd=str(self.project)))

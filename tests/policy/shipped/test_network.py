@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tallystick.guard.decide import Decider
+from tallystick.guard.decide import AgentMachine, Decider
 from tallystick.journal.home import Home
 from tallystick.model.decision import Call
 from tallystick.policy.risks import metadata
@@ -53,7 +53,9 @@ LISTED = cases(__file__, "listed", tuple[tuple[str, str], ...])
 @pytest.mark.parametrize(("command", "effect"), LISTED)
 def test_with_a_list_of_hosts_data_goes_nowhere_else(tmp_path: Path, command: str, effect: str) -> None:
     (tmp_path / "dev" / "project").mkdir(parents=True)
-    decider = Decider(Home(tmp_path / "store"), tmp_path / "dev", settings=Settings(hosts=("api.example.org",)))
+    decider = Decider(
+        Home(tmp_path / "store"), AgentMachine(tmp_path / "dev"), settings=Settings(hosts=("api.example.org",))
+    )
     folder = str(tmp_path / "dev" / "project")
     call = Call(agent="claude-code", session="s", tool="Bash", args={"command": command}, cwd=folder)
     assert str(decider.decide(call).effect) == effect

@@ -8,7 +8,7 @@ from tallystick.graph.lookup import resolve_session
 from tallystick.journal.home import Home
 from tallystick.recording.run_config.recorded import Under, known_configuration, session_under
 from tallystick.recording.session_writer import SessionWriter
-from tallystick.trust.erase import erase
+from tallystick.trust.erase import Erasure, erase
 from tallystick.workspace.indexing import open_index
 from tests.support.under_sessions import AGENT, watched
 
@@ -76,7 +76,7 @@ def test_what_was_erased_leaves_the_digests(home: Home, tmp_path: Path, project:
         pass
     before = under(home, "s")
     assert before is not None
-    erase(home, before.session, int(before.n or 0), ["content.configuration"], reason="asked for")
+    erase(home, before.session, int(before.n or 0), Erasure(("content.configuration",), "asked for"))
     after = under(home, "s")
     assert after is not None
     assert after.configuration.sections == before.configuration.sections

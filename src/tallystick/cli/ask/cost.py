@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import click
+import msgspec
 
 from tallystick.cli import completing, spending
-from tallystick.cli.command import Command
+from tallystick.cli.command import Command, options_as
 from tallystick.cli.context import Run, pass_run, table
 from tallystick.cli.filters import limit_option, time_option
 from tallystick.cli.prices import price_option, prices_for
@@ -24,6 +25,18 @@ _WAYS = ("model", "session", "agent", "day", "project", "request")
 _KEY = 44
 
 
+class CostOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """What is counted, and how it is listed."""
+
+    sessions: tuple[str, ...]
+    by: str
+    since: str | None
+    until: str | None
+    no_children: bool
+    limit: int | None
+    specs: tuple[str, ...]
+
+
 @click.command(cls=Command, example="tally cost --since 7d --by day\ntally cost a3f9 --by request")
 @click.argument("sessions", nargs=-1, metavar="[SESSION]...", shell_complete=completing.sessions)
 @click.option("--by", type=click.Choice(_WAYS), default="model", help="What each line counts.", show_default=True)
@@ -32,18 +45,9 @@ _KEY = 44
 @click.option("--no-children", is_flag=True, help="Exclude the sub-agents of SESSION.")
 @limit_option("lines")
 @price_option
+@options_as(CostOptions)
 @pass_run
-def cost(
-    run: Run,
-    /,
-    sessions: tuple[str, ...],
-    by: str,
-    since: str | None,
-    until: str | None,
-    no_children: bool,
-    limit: int | None,
-    specs: tuple[str, ...],
-) -> None:
+def cost(run: Run, options: CostOptions) -> None:
     """Show what was spent, in tokens and money: by SESSION with its sub-agents, or by all sessions.
 
     Prices come from a table in the program; nothing is fetched. The store's prices.toml and --cost take precedence. A
@@ -53,16 +57,18 @@ def cost(
     from tallystick.graph.spending import By, UsedFilter
     from tallystick.workspace.names import find_session
 
-    prices = prices_for(run, specs)
+    prices = prices_for(run, options.specs)
     with opened_index(run) as index:
         run.take(index.remarks)
-        named = [find_session(index, name) for name in sessions]
-        if no_children:
+        named = [find_session(index, name) for name in options.sessions]
+        if options.no_children:
             every = named
         else:
             every = [one for name in named for one in with_sub_agents(index.graph, name)]
-        wanted = UsedFilter(sessions=tuple(dict.fromkeys(every)) if sessions else None, since=since, until=until)
-        found = costs(index, prices, By(by), wanted, limit=run.limit(limit))
+        wanted = UsedFilter(
+            sessions=tuple(dict.fromkeys(every)) if options.sessions else None, since=options.since, until=options.until
+        )
+        found = costs(index, prices, By(options.by), wanted, limit=run.limit(options.limit))
     run.answer("cost", found, cost_text(found, run.width))
     if found.has_more:
         run.note(f"not shown: {counted(found.has_more, 'more line')} of the total; --limit N shows N")

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import click
+import msgspec
 
 from tallystick.cli import completing
-from tallystick.cli.command import Command
+from tallystick.cli.command import Command, options_as
 from tallystick.cli.context import Run, counted, labelled, pass_run, table
 from tallystick.cli.filters import limit_option, time_option
 from tallystick.cli.steps import short
@@ -22,6 +23,15 @@ _LISTED = 20
 BELOW = 3
 
 
+class CoverageOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """Which sessions are listed, and what each must reach."""
+
+    limit: int | None
+    agents: tuple[str, ...]
+    since: str | None
+    require: str | None
+
+
 @click.command(
     "coverage", cls=Command, example="tally coverage\ntally coverage 3f9a\ntally coverage 3f9a --require complete"
 )
@@ -32,10 +42,9 @@ BELOW = 3
 @click.option(
     "--require", type=click.Choice(["complete", "partial"]), help="Exit with 3 if a session is below this level."
 )
+@options_as(CoverageOptions)
 @pass_run
-def coverage(
-    run: Run, name: str | None, limit: int | None, agents: tuple[str, ...], since: str | None, require: str | None
-) -> None:
+def coverage(run: Run, name: str | None, options: CoverageOptions) -> None:
     r"""Gaps: calls without results, steps only one source reported, and known losses.
 
     One session in full, or one line for each, the one with the newest step first.
@@ -54,11 +63,11 @@ def coverage(
         if name is not None:
             named = [find_session(index, name)]
         else:
-            wanted = SessionFilter(agents=agents, since=since, limit=run.limit(limit) + 1)
+            wanted = SessionFilter(agents=options.agents, since=options.since, limit=run.limit(options.limit) + 1)
             named = [row.session for row in list_sessions(index, wanted)]
     most = 1
     if name is None:
-        most = run.limit(limit)
+        most = run.limit(options.limit)
     found = [coverage_of(run.home, session) for session in named[:most]]
     if name is not None:
         run.answer("coverage", found[0], detail_text(found[0]))
@@ -68,7 +77,9 @@ def coverage(
         if has_more:
             run.note(f"Showing {most}; --limit N shows more")
     order = (State.DEGRADED, State.PARTIAL, State.COMPLETE)
-    if require is not None and any(order.index(each.state) < order.index(State(require)) for each in found):
+    if options.require is not None and any(
+        order.index(each.state) < order.index(State(options.require)) for each in found
+    ):
         raise SystemExit(BELOW)
 
 

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+import msgspec
 
 from tallystick.cli import completing
-from tallystick.cli.command import Command
+from tallystick.cli.command import Command, options_as
 from tallystick.cli.context import Run, counted, pass_run, table
 from tallystick.display.facts import short
 from tallystick.display.text import first_line, one_line
@@ -24,6 +25,18 @@ if TYPE_CHECKING:
 ROOT = Path("/")
 """Below it are administrators' settings."""
 DIFFERS = 2
+
+
+class DriftOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """What is compared, and how the answer is given."""
+
+    first: str | None
+    second: str | None
+    inputs: bool
+    folder: Path | None
+    exit_code: bool
+    disclose: str | None
+    keys: tuple[str, ...]
 
 
 @click.command(
@@ -47,35 +60,27 @@ DIFFERS = 2
 @click.option(
     "--key", "keys", multiple=True, metavar="SECTION=KEY", help="Compare by a key that another store disclosed."
 )
+@options_as(DriftOptions)
 @pass_run
-def drift(
-    run: Run,
-    first: str | None,
-    second: str | None,
-    inputs: bool,
-    folder: Path | None,
-    exit_code: bool,
-    disclose: str | None,
-    keys: tuple[str, ...],
-) -> None:
+def drift(run: Run, options: DriftOptions) -> None:
     """Show which parts of a configuration differ between two sessions, or since one session.
 
     SESSION and OTHER are sessions, checkpoints or steps. A session stands for its configuration at its start; a
     checkpoint or step for the configuration at that point. Without OTHER, the last configuration of the session is
     compared with the agent's current files.
     """
-    if disclose is not None:
-        _disclose(run, disclose)
+    if options.disclose is not None:
+        _disclose(run, options.disclose)
         return
-    if first is None:
+    if options.first is None:
         raise click.UsageError("Missing argument 'SESSION'.")
-    if keys:
-        differs = _match(run, first, keys, folder)
+    if options.keys:
+        differs = _match(run, options.first, options.keys, options.folder)
     else:
-        found = _drift(run, first, second, folder)
-        run.answer("drift", found, _text(found, run.width, inputs=inputs))
+        found = _drift(run, options.first, options.second, options.folder)
+        run.answer("drift", found, _text(found, run.width, inputs=options.inputs))
         differs = not found.is_same
-    if exit_code and differs:
+    if options.exit_code and differs:
         raise SystemExit(DIFFERS)
 
 
@@ -178,13 +183,14 @@ def _disclose(run: Run, section: str) -> None:
 
 def _match(run: Run, first: str, keys: tuple[str, ...], folder: Path | None) -> bool:
     """Compare this machine's configuration by disclosed keys; return whether anything differs."""
-    from tallystick.review.drift import match_now
+    from tallystick.review.drift import last_configuration, match_now
     from tallystick.workspace.indexing import open_index
 
     given = dict(_given_key(text) for text in keys)
     with open_index(run.home) as index:
         run.take(index.remarks)
-        under, found = match_now(run.home, index, first, given, _where(folder), root=ROOT)
+        under = last_configuration(run.home, index, first)
+        found = match_now(index, under, given, _where(folder), root=ROOT)
     run.answer("drift.match", {"first": under, "sections": found}, _match_text(under, found))
     return not all(item.is_same for item in found)
 

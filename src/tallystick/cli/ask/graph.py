@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+import msgspec
 
 from tallystick.cli import completing
-from tallystick.cli.ask.why import limits_of, walk_options
-from tallystick.cli.command import Command
+from tallystick.cli.ask.why import WalkOptions, walk_options
+from tallystick.cli.command import Command, options_as
 from tallystick.cli.context import Run, counted, pass_run, path_text
 from tallystick.cli.nodes import answer_data, answer_text
 from tallystick.display.text import lines
@@ -19,6 +20,14 @@ if TYPE_CHECKING:
     from tallystick.ask.graph_walk import Answer
 
 FORMATS = ("text", "json", "dot", "svg", "mermaid")
+
+
+class GraphOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """Which way is drawn, and how."""
+
+    form: str
+    direction: str
+    output: Path | None
 
 
 @click.command(
@@ -39,35 +48,25 @@ FORMATS = ("text", "json", "dot", "svg", "mermaid")
 )
 @click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Write to FILE.")
 @walk_options
+@options_as(GraphOptions)
 @pass_run
-def graph(
-    run: Run,
-    starts: tuple[str, ...],
-    form: str,
-    direction: str,
-    output: Path | None,
-    depth: int,
-    limit: int,
-    fan_out: int,
-    least: float | None,
-) -> None:
+def graph(run: Run, starts: tuple[str, ...], walk: WalkOptions, options: GraphOptions) -> None:
     """Draw the provenance graph around a file, URL, step or session.
 
     START is a path, a URL, a step or a session; several are drawn together.
     """
-    from tallystick.ask.graph import graph_around
+    from tallystick.ask.graph import find_starts, graph_around
     from tallystick.ask.graph_walk import Direction
     from tallystick.workspace.indexing import open_index
 
-    limits, folder = limits_of(depth, limit, fan_out, least), str(Path.cwd())
-    if direction != "both" or form != "text" or run.json:
-        ways = [direction]
-    else:
+    ways = [options.direction]
+    if options.direction == "both" and options.form == "text" and not run.json:
         ways = ["up", "down"]
     with open_index(run.home) as index:
         run.take(index.remarks)
-        answers = [graph_around(run.home, index, starts, Direction(way), folder=folder, limits=limits) for way in ways]
-    _tell(run, answers, form, output)
+        found = find_starts(index, starts, folder=str(Path.cwd()))
+        answers = [graph_around(run.home, index, found, Direction(way), walk.limits()) for way in ways]
+    _tell(run, answers, options.form, options.output)
 
 
 def _tell(run: Run, answers: list[Answer], form: str, output: Path | None) -> None:

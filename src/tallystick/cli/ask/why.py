@@ -7,25 +7,44 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+import msgspec
 
 from tallystick.cli import completing
-from tallystick.cli.command import Command
+from tallystick.cli.command import Command, options_as
 from tallystick.cli.context import Run, counted, pass_run
 from tallystick.cli.nodes import answer_data, answer_text, step_ref
 from tallystick.cli.progress import opened_index
 from tallystick.display.text import first_line
 
 if TYPE_CHECKING:
-    from tallystick.ask.graph_walk import Limits
     from tallystick.ask.why import LineOrigin, Why
+    from tallystick.lineage.walk import Limits
 
 
 _LEAST = 0.4
 """What an earlier prompt had read counts 0.3: it is nearly always something else that was written from."""
 
 
+class WalkOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """The limits of a walk, as they were given."""
+
+    depth: int
+    limit: int
+    fan_out: int
+    least: float | None
+
+    def limits(self, default: float = _LEAST) -> Limits:
+        """The limits in the form that operations take; `default` is the least confidence unless one is given."""
+        from tallystick.lineage.walk import Limits
+
+        least = self.least
+        if least is None:
+            least = default
+        return Limits(depth=self.depth, nodes=self.limit, edges_a_node=self.fan_out, least_confidence=least)
+
+
 def walk_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The limits of a walk, as options."""
+    """The limits of a walk, as options; the command takes them as `walk`."""
     options = (
         click.option(
             "--depth",
@@ -59,16 +78,10 @@ def walk_options(command: Callable[..., Any]) -> Callable[..., Any]:
             help="Follow no edge with lower confidence. [default: 0.4; of impact 0]",
         ),
     )
+    command = options_as(WalkOptions, "walk")(command)
     for option in reversed(options):
         command = option(command)
     return command
-
-
-def limits_of(depth: int, limit: int, fan_out: int, least: float | None, default: float = _LEAST) -> Limits:
-    """The limits in the form that operations take; `default` is the least confidence unless one is given."""
-    from tallystick.ask.graph_walk import Limits
-
-    return Limits(depth=depth, nodes=limit, edges_a_node=fan_out, least_confidence=default if least is None else least)
 
 
 @click.command(
@@ -78,7 +91,7 @@ def limits_of(depth: int, limit: int, fan_out: int, least: float | None, default
 @click.argument("start", shell_complete=completing.steps_or_paths)
 @walk_options
 @pass_run
-def why(run: Run, start: str, depth: int, limit: int, fan_out: int, least: float | None) -> None:
+def why(run: Run, start: str, walk: WalkOptions) -> None:
     """Which prompt and calls produced a file, URL or step.
 
     Shows the call, its inputs, its approval and the prompt, up to the first session.
@@ -90,8 +103,7 @@ def why(run: Run, start: str, depth: int, limit: int, fan_out: int, least: float
 
     with opened_index(run) as index:
         run.take(index.remarks)
-        limits = limits_of(depth, limit, fan_out, least)
-        found = ask(run.home, index, start, folder=str(Path.cwd()), limits=limits)
+        found = ask(run.home, index, start, folder=str(Path.cwd()), limits=walk.limits())
     more = {"line": found.line, "is_as_recorded": found.is_as_recorded}
     data = None
     if run.json:
@@ -130,7 +142,7 @@ def _line_text(line: LineOrigin, width: int) -> Iterator[str]:
 @click.argument("start", shell_complete=completing.steps_or_paths)
 @walk_options
 @pass_run
-def impact(run: Run, start: str, depth: int, limit: int, fan_out: int, least: float | None) -> None:
+def impact(run: Run, start: str, walk: WalkOptions) -> None:
     """What was later made from a file, URL or step: its readers, the results, and what was made from those, across sessions.
 
     START is a path, a URL, a step (SESSION:N, a hash) or a session.
@@ -139,7 +151,7 @@ def impact(run: Run, start: str, depth: int, limit: int, fan_out: int, least: fl
 
     with opened_index(run) as index:
         run.take(index.remarks)
-        limits = limits_of(depth, limit, fan_out, least, 0.0)  # a search for damage prefers too many results to too few
+        limits = walk.limits(0.0)  # a search for damage prefers too many results to too few
         found = ask(run.home, index, start, folder=str(Path.cwd()), limits=limits)
     run.answer("impact", answer_data(found) if run.json else None, answer_text(found, run.width, upwards=False))
     if len(found.nodes) == len(found.start.nodes):

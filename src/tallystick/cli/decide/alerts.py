@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+import msgspec
 
-from tallystick.cli.command import TAMPERED, Command, Group
+from tallystick.cli.command import TAMPERED, Command, Group, options_as
 from tallystick.cli.context import Run, counted, labelled, pass_run, path_text
 from tallystick.cli.filters import limit_option, time_option
 from tallystick.cli.nodes import answer_data, answer_text, moment
@@ -44,6 +45,16 @@ alert = Group(
 # Lists ----------------------------------------------------------------------------------------------------------------
 
 
+class AlertOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """Which alerts are listed."""
+
+    severity: str | None
+    session: str | None
+    rule: str | None
+    since: str | None
+    limit: int | None
+
+
 @click.command(
     cls=Command, example="tally alerts\ntally alerts --severity high --since 2d\ntally alerts --rule tally.store"
 )
@@ -52,19 +63,20 @@ alert = Group(
 @click.option("--rule", metavar="R", help="Alerts of this rule.")
 @time_option("--since", "From this time on: 2026-11-21, 2026-11-21T10:30, 3h, today (UTC).")
 @limit_option("alerts")
+@options_as(AlertOptions)
 @pass_run
-def alerts(
-    run: Run, severity: str | None, session: str | None, rule: str | None, since: str | None, limit: int | None
-) -> None:
+def alerts(run: Run, options: AlertOptions) -> None:
     """Denied, questioned and flagged calls, newest first: number, time (UTC), severity, effect, rule, step, message."""
     from tallystick.graph.alerts import AlertFilter
     from tallystick.trust.alerts import read_alerts
     from tallystick.workspace.indexing import open_index
 
-    most = run.limit(limit)
+    most = run.limit(options.limit)
     with open_index(run.home) as index:
         run.take(index.remarks)
-        wanted = AlertFilter(severity=severity, session=session, rule=rule, since=since, limit=most + 1)
+        wanted = AlertFilter(
+            severity=options.severity, session=options.session, rule=options.rule, since=options.since, limit=most + 1
+        )
         found = read_alerts(index, wanted)
     shown = found[:most]
     data = {"alerts": shown, "has_more": len(found) > most}

@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+import msgspec
 
 from tallystick.cli import completing
-from tallystick.cli.command import Command, Group
+from tallystick.cli.command import Command, Group, options_as
 from tallystick.cli.context import Run, counted, labelled, pass_run, table
 from tallystick.cli.filters import limit_option
 from tallystick.cli.steps import short
@@ -68,6 +69,16 @@ def _pairs(context: click.Context, parameter: click.Parameter, values: tuple[str
     return {key: value for key, _, value in pairs}
 
 
+class CreateOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """What is marked, and what is kept of it."""
+
+    session: str | None
+    run_id: str | None
+    at: str | None
+    keep: bool
+    metadata: dict[str, str]
+
+
 @click.command(
     cls=Command,
     example='tally checkpoint create "before the migration"\n'
@@ -88,16 +99,9 @@ def _pairs(context: click.Context, parameter: click.Parameter, values: tuple[str
 @click.option("--at", metavar="STEP", help="Mark this step: N, SESSION:N or a hash.  [default: the newest one]")
 @click.option("--keep", is_flag=True, help="Exempt the checkpoint from retention.")
 @click.option("--meta", "metadata", multiple=True, metavar="K=V", callback=_pairs, help="May be repeated.")
+@options_as(CreateOptions)
 @pass_run
-def create(
-    run: Run,
-    label: str,
-    session: str | None,
-    run_id: str | None,
-    at: str | None,
-    keep: bool,
-    metadata: dict[str, str],
-) -> None:
+def create(run: Run, label: str, options: CreateOptions) -> None:
     """Mark the newest step of a session.
 
     The mark is a sealed step of the session. It holds the hash of the step that it marks, the tokens used so far, and
@@ -106,7 +110,13 @@ def create(
     from tallystick.review.checkpoints import Wanted, create_checkpoint
 
     wanted = Wanted(
-        label=label, session=session, run=run_id, at=at, keep=keep, metadata=metadata, folder=str(Path.cwd())
+        label=label,
+        session=options.session,
+        run=options.run_id,
+        at=options.at,
+        keep=options.keep,
+        metadata=options.metadata,
+        folder=str(Path.cwd()),
     )
     made = create_checkpoint(run.home, wanted)
     run.answer("checkpoint", made, _made_text(made))
@@ -122,6 +132,16 @@ def _made_text(made: Made) -> Iterator[str]:
 # The list -------------------------------------------------------------------------------------------------------------
 
 
+class ListOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """Which checkpoints are listed."""
+
+    session: str | None
+    run_id: str | None
+    triggers: tuple[str, ...]
+    is_all: bool
+    limit: int | None
+
+
 @click.command("list", cls=Command, example="tally checkpoint list --session a3f9 --trigger manual")
 @click.option("--session", metavar="S", help="Those of this session, newest first.")
 @click.option("--run", "run_id", metavar="R", help="Those of this run, in journal order.")
@@ -134,10 +154,9 @@ def _made_text(made: Made) -> Iterator[str]:
 )
 @click.option("--all", "is_all", is_flag=True, help="Include those that others replaced.")
 @limit_option("checkpoints")
+@options_as(ListOptions)
 @pass_run
-def list_(
-    run: Run, session: str | None, run_id: str | None, triggers: tuple[str, ...], is_all: bool, limit: int | None
-) -> None:
+def list_(run: Run, options: ListOptions) -> None:
     """List checkpoints, newest first; those of a run in journal order."""
     from tallystick.graph.checkpoints import CheckpointFilter
     from tallystick.review.checkpoints import listed_checkpoints
@@ -145,14 +164,14 @@ def list_(
     from tallystick.workspace.names import find_session
 
     _check_enabled(run)
-    most = run.limit(limit)
+    most = run.limit(options.limit)
     with open_index(run.home) as index:
         run.take(index.remarks)
         wanted = CheckpointFilter(
-            session=find_session(index, session) if session is not None else None,
-            run=run_id,
-            triggers=triggers,
-            is_replaced=is_all,
+            session=find_session(index, options.session) if options.session is not None else None,
+            run=options.run_id,
+            triggers=options.triggers,
+            is_replaced=options.is_all,
             limit=most + 1,
         )
         found = listed_checkpoints(index, wanted)

@@ -17,7 +17,7 @@ from tallystick.cli.context import Run, counted, envelope, pass_run
 from tallystick.cli.filters import step_filters
 from tallystick.cli.prices import price_option, prices_for
 from tallystick.cli.progress import index_line, progress_bar
-from tallystick.cli.timeline import View
+from tallystick.cli.timeline import Look, View
 
 if TYPE_CHECKING:
     from tallystick.lineage.taint_tree import TaintNode
@@ -195,7 +195,8 @@ def _show(run: Run, cast: Cast, asked: Asked, given: _Options) -> None:
     else:
         taints = {}
     is_mixed = given.merge or (given.follow and asked.below is Below.INLINE)
-    view = View(run.width, given.verbose, cast, is_mixed=is_mixed, is_styled=is_styled, taints=taints)
+    look = Look(width=run.width, verbosity=given.verbose, is_mixed=is_mixed, is_styled=is_styled)
+    view = View(cast, look, taints)
     if given.follow:
         from tallystick.review.replay_live import follow_cast
 

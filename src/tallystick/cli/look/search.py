@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import click
+import msgspec
 
-from tallystick.cli.command import Command
+from tallystick.cli.command import Command, options_as
 from tallystick.cli.context import Run, counted, pass_run
 from tallystick.cli.filters import limit_option, time_option
 from tallystick.cli.progress import opened_index
@@ -20,6 +21,22 @@ if TYPE_CHECKING:
 
 _SNIPPET_COLUMNS = 400
 _SPACES = re.compile(r"\s+")
+
+
+class SearchOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """Which steps are searched, and how hits are listed."""
+
+    fields: tuple[str, ...]
+    types: tuple[str, ...]
+    agents: tuple[str, ...]
+    tools: tuple[str, ...]
+    session: str | None
+    since: str | None
+    until: str | None
+    path: str | None
+    failed: bool
+    newest: bool
+    limit: int | None
 
 
 @click.command(
@@ -43,48 +60,35 @@ _SPACES = re.compile(r"\s+")
 @click.option("--failed", is_flag=True, help="Only what failed or was refused.")
 @click.option("--newest", is_flag=True, help="Newest first.  [default: best first]")
 @limit_option("steps")
+@options_as(SearchOptions)
 @pass_run
-def search(
-    run: Run,
-    words: tuple[str, ...],
-    fields: tuple[str, ...],
-    types: tuple[str, ...],
-    agents: tuple[str, ...],
-    tools: tuple[str, ...],
-    session: str | None,
-    since: str | None,
-    until: str | None,
-    path: str | None,
-    failed: bool,
-    newest: bool,
-    limit: int | None,
-) -> None:
+def search(run: Run, words: tuple[str, ...], options: SearchOptions) -> None:
     """Find steps by the words in them. A step must contain all of them; "a phrase" and the beginning* of a word also work."""
     from tallystick.ask.search import search as search_steps
-    from tallystick.graph.project import Depth
+    from tallystick.graph.journals import Depth
     from tallystick.graph.search import MOST_RANKED, Order, SearchFilter
     from tallystick.workspace.names import find_session
 
     with opened_index(run, depth=Depth.TEXT) as index:
         run.take(index.remarks)
         wanted = SearchFilter(
-            fields=fields,
-            types=types,
-            agents=agents,
-            tools=tools,
-            session=find_session(index, session) if session is not None else None,
-            since=since,
-            until=until,
-            path=path,
-            failed=failed,
-            order=Order.NEWEST if newest else Order.BEST,
-            limit=run.limit(limit),
+            fields=options.fields,
+            types=options.types,
+            agents=options.agents,
+            tools=options.tools,
+            session=find_session(index, options.session) if options.session is not None else None,
+            since=options.since,
+            until=options.until,
+            path=options.path,
+            failed=options.failed,
+            order=Order.NEWEST if options.newest else Order.BEST,
+            limit=run.limit(options.limit),
         )
         found = search_steps(run.home, index, " ".join(words), wanted)
     if found.unsearchable:
         run.warn(f"{counted(found.unsearchable, 'session')} cannot be searched completely yet: the index is behind")
     run.answer("search", found, _text(found))
-    if found.hits and found.order is Order.NEWEST and not newest:
+    if found.hits and found.order is Order.NEWEST and not options.newest:
         run.note(f"these words are in more than {MOST_RANKED:,} steps: the newest come first, not the best")
     if found.more:
         run.note(f"Showing {len(found.hits)}; --limit N shows more")

@@ -9,8 +9,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import click
+import msgspec
 
-from tallystick.cli.command import Command
+from tallystick.cli.command import Command, options_as
 from tallystick.cli.context import Run, counted, labelled, pass_run, table
 from tallystick.cli.filters import limit_option
 from tallystick.display.text import cut, lines, one_line
@@ -32,6 +33,19 @@ def _values(context: click.Context, parameter: click.Parameter, given: tuple[str
             raise click.BadParameter(f"{word!r} is not NAME=VALUE", context, parameter)
         found[name] = value
     return found
+
+
+class SqlOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """What is asked, and how rows are printed."""
+
+    query: str | None
+    values: dict[str, str]
+    as_csv: bool
+    timeout: float
+    name: str | None
+    wants_examples: bool
+    wants_tables: bool
+    limit: int | None
 
 
 @click.command(
@@ -56,37 +70,31 @@ def _values(context: click.Context, parameter: click.Parameter, given: tuple[str
 @click.option("--examples", "wants_examples", is_flag=True, help="List example queries.")
 @click.option("--tables", "wants_tables", is_flag=True, help="List tables, columns and what they mean.")
 @limit_option("rows")
+@options_as(SqlOptions)
 @pass_run
-def sql(
-    run: Run,
-    query: str | None,
-    values: dict[str, str],
-    as_csv: bool,
-    timeout: float,
-    name: str | None,
-    wants_examples: bool,
-    wants_tables: bool,
-    limit: int | None,
-) -> None:
+def sql(run: Run, options: SqlOptions) -> None:
     """Query the index in SQL. The index is read-only."""
     from tallystick.ask.sql import all_examples, all_tables, ask_sql, example_named
 
-    if [query is not None, name is not None, wants_examples, wants_tables].count(True) != 1:
+    if [options.query is not None, options.name is not None, options.wants_examples, options.wants_tables].count(
+        True
+    ) != 1:
         raise click.UsageError("give one of QUERY, --example, --examples and --tables")
-    if wants_examples:
+    if options.wants_examples:
         found = all_examples()
         run.answer("sql-examples", found, _examples_text(found))
         return
-    if wants_tables:
+    if options.wants_tables:
         tables = all_tables()
         run.answer("sql-tables", tables, _tables_text(tables))
         return
-    if name is not None:
-        example = example_named(name)
-        query, values = example.sql, example.values | values
-    answer, remarks = ask_sql(run.home, query or "", values, limit=run.limit(limit), seconds=timeout)
+    sql_text, sql_values = options.query or "", options.values
+    if options.name is not None:
+        example = example_named(options.name)
+        sql_text, sql_values = example.sql, example.values | options.values
+    answer, remarks = ask_sql(run.home, sql_text, sql_values, limit=run.limit(options.limit), seconds=options.timeout)
     run.take(remarks)
-    if as_csv and not run.json:
+    if options.as_csv and not run.json:
         _print_csv(run, answer)
     else:
         run.answer("sql", answer, _text(answer))

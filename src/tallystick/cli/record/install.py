@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import click
+import msgspec
 
 from tallystick.capture.surroundings import Surroundings
 from tallystick.cli import completing
-from tallystick.cli.command import Command
+from tallystick.cli.command import Command, options_as
 from tallystick.cli.context import Run, counted, labelled, pass_run, path_text
 from tallystick.display.text import one_line
 from tallystick.errors import TallystickError, UsageError
@@ -31,8 +32,18 @@ from tallystick.setup.install import install as do_install
 from tallystick.setup.install import uninstall as do_uninstall
 
 
-def _options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The options that `install` and `uninstall` share."""
+class AgentOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """Whose settings are changed, and whether they are."""
+
+    agent: str | None
+    all_agents: bool
+    project: bool
+    dry_run: bool
+
+
+def _agent_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options that `install` and `uninstall` share; the command takes them as `chosen`."""
+    command = options_as(AgentOptions, "chosen")(command)
     for option in (
         click.option("--dry-run", is_flag=True, help="Show what would change as a diff, and change nothing."),
         click.option("--project", is_flag=True, help="The settings of the project in this folder, not the user's."),
@@ -44,7 +55,7 @@ def _options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @click.command("install", cls=Command, example="tally install claude-code\ntally install --all --dry-run")
-@_options
+@_agent_options
 @click.option(
     "--http/--no-http",
     default=None,
@@ -52,26 +63,28 @@ def _options(command: Callable[..., Any]) -> Callable[..., Any]:
     "doing so.",
 )
 @pass_run
-def install(run: Run, agent: str | None, all_agents: bool, project: bool, dry_run: bool, http: bool | None) -> None:
+def install(run: Run, chosen: AgentOptions, http: bool | None) -> None:
     """Connect an agent: add Tallystick's hook to its settings.
 
     From the agent's next start on, its actions are recorded as they happen. Its settings keep their order, comments and
     permissions, and are backed up. The command is idempotent.
     """
-    where = _surroundings(project)
+    where = _surroundings(chosen.project)
     names = _asked(
-        agent, all_agents, [each.agent for each in find_agents(where) if each.is_found and each.can_be_hooked]
+        chosen.agent,
+        chosen.all_agents,
+        [each.agent for each in find_agents(where) if each.is_found and each.can_be_hooked],
     )
 
     def do(name: str) -> Report:
         wanted = http
-        if http and all_agents and not can_http(name):
+        if http and chosen.all_agents and not can_http(name):
             wanted = None
-        return do_install(run.home, name, where, dry_run=dry_run, http=wanted)
+        return do_install(run.home, name, where, dry_run=chosen.dry_run, http=wanted)
 
     if names and (remark := passing_installation(own_installation())) is not None:
         run.warn(remark)
-    _each(run, names, do, "install", dry_run=dry_run)
+    _each(run, names, do, "install", dry_run=chosen.dry_run)
 
 
 @click.command(
@@ -79,32 +92,36 @@ def install(run: Run, agent: str | None, all_agents: bool, project: bool, dry_ru
     cls=Command,
     example="tally uninstall claude-code\ntally uninstall --all\ntally uninstall --purge --dry-run",
 )
-@_options
+@_agent_options
 @click.option(
     "--purge", "all_of_it", is_flag=True, help="Remove everything that belongs to Tallystick, including the record."
 )
 @click.option("--yes", is_flag=True, help="With --purge: do not ask for confirmation.")
 @pass_run
-def uninstall(
-    run: Run, agent: str | None, all_agents: bool, project: bool, dry_run: bool, all_of_it: bool, yes: bool
-) -> None:
+def uninstall(run: Run, chosen: AgentOptions, all_of_it: bool, yes: bool) -> None:
     """Disconnect an agent: remove the hook. Without --project from the user's settings and those of all projects.
 
     A settings file that has not changed otherwise is restored to the byte. What was recorded stays, except with
     --purge, which stops the recorder and removes the hooks of all agents, the units, the completions and the store.
     """
-    where = _surroundings(project)
+    where = _surroundings(chosen.project)
     if all_of_it:
-        if agent is not None or project:
+        if chosen.agent is not None or chosen.project:
             raise UsageError("--purge removes everything: it takes neither an agent nor --project")
         from tallystick.cli.record.purge import purge_all
 
-        purge_all(run, where, dry_run=dry_run, yes=yes)
+        purge_all(run, where, dry_run=chosen.dry_run, yes=yes)
         return
     if yes:
         raise UsageError("--yes confirms --purge only")
-    names = _asked(agent, all_agents, [each.agent for each in find_agents(where) if each.can_be_hooked])
-    _each(run, names, lambda name: do_uninstall(run.home, name, where, dry_run=dry_run), "uninstall", dry_run=dry_run)
+    names = _asked(chosen.agent, chosen.all_agents, [each.agent for each in find_agents(where) if each.can_be_hooked])
+    _each(
+        run,
+        names,
+        lambda name: do_uninstall(run.home, name, where, dry_run=chosen.dry_run),
+        "uninstall",
+        dry_run=chosen.dry_run,
+    )
 
 
 def _surroundings(project: bool) -> Surroundings:

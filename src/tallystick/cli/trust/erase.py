@@ -33,14 +33,15 @@ def erase(run: Run, step: str, fields: tuple[str, ...], reason: str, basis: str)
     The erasure is first sealed in the ledger. The step, its commitment to the value, and the time and reason of the
     erasure stay. Copies and backups of the store are not changed.
     """
-    from tallystick.graph.project import Depth
+    from tallystick.graph.journals import Depth
+    from tallystick.trust.erase import Erasure
     from tallystick.trust.erase import erase as erase_values
     from tallystick.workspace.indexing import open_index
     from tallystick.workspace.names import find_step
 
     with open_index(run.home) as index:
         found = find_step(index, step)
-    erased = erase_values(run.home, found.session, found.n, fields, reason=reason, basis=basis)
+    erased = erase_values(run.home, found.session, found.n, Erasure(fields, reason, basis))
     with open_index(run.home, depth=Depth.TEXT) as index:  # so that search no longer finds its words
         run.take(index.remarks)
     run.answer("erasure", erased, _text(erased))

@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 import click
+import msgspec
 
 from tallystick.cli import completing
-from tallystick.cli.command import Command
+from tallystick.cli.command import Command, options_as
 from tallystick.cli.context import Run, counted, labelled, pass_run
 from tallystick.cli.filters import read_ago
 from tallystick.cli.progress import progress_bar
@@ -38,6 +39,18 @@ def _age(context: click.Context, parameter: click.Parameter, value: str | None) 
     if value is not None and found is None:
         raise click.BadParameter(f"{value!r} is not an age; use 90min, 24h or 7d", context, parameter)
     return found
+
+
+class VerifyOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """What the record is held to, and by which evidence."""
+
+    target: str | None
+    require: str | None
+    since: str | None
+    pinned: str | None
+    remembered: Path | None
+    anchored: tuple[tuple[str, str], ...]
+    proof: Path | None
 
 
 @click.command(
@@ -80,17 +93,9 @@ def _age(context: click.Context, parameter: click.Parameter, value: str | None) 
     help="Check what `tally prove` wrote, and nothing else: no store is needed. --pinned says whose head it must be, "
     "--remembered which head it begins with, if it is the proof of a head.",
 )
+@options_as(VerifyOptions)
 @pass_run
-def verify(
-    run: Run,
-    target: str | None,
-    require: str | None,
-    since: str | None,
-    pinned: str | None,
-    remembered: Path | None,
-    anchored: tuple[tuple[str, str], ...],
-    proof: Path | None,
-) -> None:
+def verify(run: Run, options: VerifyOptions) -> None:
     r"""Check that the record is intact, complete and signed.
 
     Checks the store, one session, or a journal file from someone else.
@@ -106,21 +111,21 @@ def verify(
     from tallystick.trust.anchors import Target
     from tallystick.trust.verify_named import verify as verify_named
 
-    if proof is not None:
-        if target is not None or since is not None or anchored:
+    if options.proof is not None:
+        if options.target is not None or options.since is not None or options.anchored:
             raise UsageError("--proof goes with --pinned, --remembered and --require A1 or A2 only")
-        _verify_proof(run, proof, pinned, require, remembered)
+        _verify_proof(run, options.proof, options.pinned, options.require, options.remembered)
     with progress_bar(run, None) as advance:
         verdict = verify_named(
-            target,
+            options.target,
             home=run.home.folder,
-            require=Require(require) if require is not None else None,
-            since=since,
-            pinned=pinned,
-            remembered=remembered.read_bytes() if remembered is not None else None,
+            require=Require(options.require) if options.require is not None else None,
+            since=options.since,
+            pinned=options.pinned,
+            remembered=options.remembered.read_bytes() if options.remembered is not None else None,
             anchored=[
                 Target(kind=kind, target=place, ref=ref or None)
-                for kind, where in anchored
+                for kind, where in options.anchored
                 for place, _, ref in (where.partition("#"),)
             ],
             progress=lambda done: advance("", done),

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tallystick.guard.decide import Decider
+from tallystick.guard.decide import AgentMachine, Decider
 from tallystick.journal.home import Home
 from tallystick.model.decision import Call, Decision
 from tallystick.policy.settings import Profile, Settings
@@ -17,7 +17,7 @@ def decided(folder: Path, command: str, profile: Profile, **more: tuple[str, ...
     (project / "run.sh").write_text("#!/bin/sh\necho hello\n")
     (folder / "dev" / "notes.md").write_text("notes\n")
     settings = Settings(profile=profile, **more)  # type: ignore[arg-type]
-    decider = Decider(Home(folder / "dev" / ".tally"), folder / "dev", environment={}, settings=settings)
+    decider = Decider(Home(folder / "dev" / ".tally"), AgentMachine(folder / "dev", environment={}), settings=settings)
     call = Call(agent="claude-code", session="s", tool="Bash", args={"command": command}, cwd=str(project))
     return decider.decide(call)
 
