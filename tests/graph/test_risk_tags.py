@@ -1,24 +1,8 @@
 """What is found in contents, as rows of the graph."""
 
-from tallystick.graph.content_tags import meaning, tags_in
 from tallystick.graph.graph import Graph
 from tallystick.graph.risk_tags import TagRow, worst
 from tests.graph.acting import Story, told
-from tests.support.cases import each
-
-
-@each(
-    "content, uri, expected",
-    [
-        ("cat ~/.ssh/id_rsa", "file:///w/a.sh", ("reads-secret",)),
-        ("all:\n\tcat ~/.ssh/id_rsa\n", "file:///w/Makefile", ("reads-secret",)),
-        ("echo hi", "file:///w/a.sh", ()),
-        ("cat ~/.ssh/id_rsa", "file:///w/a.md", ()),
-        ("cat ~/.ssh/id_rsa\n" * 20_000, "file:///w/a.sh", ()),
-    ],
-)
-def test_tags_of_a_content(content: str, uri: str, expected: tuple[str, ...]) -> None:
-    assert tags_in(content, uri) == expected
 
 
 def row(tag: str, severity: str) -> TagRow:
@@ -29,12 +13,6 @@ def test_the_worst_is_told_of_a_file() -> None:
     grave, mild = row("reads-secret", "critical"), row("binary", "low")
     assert worst([mild, grave]) is grave
     assert worst([]) is None
-
-
-def test_every_tag_has_words() -> None:
-    assert meaning("reads-secret") != "reads-secret"
-    assert meaning("fork-bomb") != "fork-bomb"
-    assert meaning("no-such-tag") == "no-such-tag"
 
 
 def tagged(graph: Graph) -> list[tuple[str, ...]]:

@@ -27,7 +27,8 @@ from tallystick.trust.drop_privileges import as_user
 from tallystick.trust.external_evidence import ExternalEvidence, outlook
 from tallystick.trust.signer import ask_status
 from tallystick.trust.signer_program import interpreter
-from tallystick.trust.signer_setup import Places, Plan, leave, plan, set_up, usual_places
+from tallystick.trust.signer_setup import Plan, leave, plan, set_up
+from tallystick.trust.signer_unit import Places, usual_places
 from tallystick.trust.verify import Demand, StoreEvidence, verify_store
 
 ALICE, BOB = 64_112, 64_113

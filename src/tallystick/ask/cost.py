@@ -91,7 +91,10 @@ def costs(index: Index, prices: Prices, by: By, wanted: UsedFilter, *, limit: in
     behind = {key: [key] for key in found}
     if by is By.REQUEST:
         _move_to_requests(graph, found, behind, wanted)
-    ordered = sorted(found.items(), key=_by_day if by is By.DAY else _dearest)
+    if by is By.DAY:
+        ordered = sorted(found.items(), key=_by_day)
+    else:
+        ordered = sorted(found.items(), key=_dearest)
     if by is By.DAY and limit is not None:
         shown = ordered[-limit:]
     else:
@@ -154,7 +157,10 @@ def _rows(
     names = names_of(graph, by, [str(key) for key, _ in shown])
     for key, spending in shown:
         label, agent = names.get(str(key), (None, None))
-        name = _day(key) if isinstance(key, int) else key
+        if isinstance(key, int):
+            name = _day(key)
+        else:
+            name = key
         yield CostRow(key=name, label=label, agent=agent, spending=spending, query=steps_query(by, behind[key], wanted))
 
 

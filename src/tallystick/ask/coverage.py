@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator
 import msgspec
 
 from tallystick.agents.blind_spots import explaining
+from tallystick.display.text import counted
 from tallystick.journal.home import Home
 from tallystick.journal.read import read_session
 from tallystick.model.recorded import Recorded
@@ -215,13 +216,17 @@ class _Account:
                 len(contradictions),
             ),
         ]
-        is_degraded = bool(self._gaps or skipped.keys() & _DAMAGE)
+        state = State.COMPLETE
+        if self._gaps or skipped.keys() & _DAMAGE:
+            state = State.DEGRADED
+        elif reasons:
+            state = State.PARTIAL
         unexplained = {spot for name in unanswered for spot in self._why_unanswered(agent, witnesses, name)}
         return Coverage(
             session=session,
             agent=agent,
             source_session=self._word("source_session"),
-            state=State.DEGRADED if is_degraded else State.PARTIAL if reasons else State.COMPLETE,
+            state=state,
             reasons=tuple(reasons),
             is_open=self._last != "session_end",
             calls=len(calls),
@@ -289,9 +294,9 @@ class _Account:
 def _losses(gaps: int, skipped: dict[str, int]) -> Iterator[str]:
     damaged = sum(skipped.get(kind, 0) for kind in _DAMAGE)
     if gaps:
-        yield f"{_count(gaps, 'gap')} in the record, or in what it was made from"
+        yield f"{counted(gaps, 'gap')} in the record, or in what it was made from"
     if damaged:
-        yield f"{_count(damaged, 'line')} of its files could not be read"
+        yield f"{counted(damaged, 'line')} of its files could not be read"
 
 
 def _lacks(witnesses: list[str], unanswered: int, orphans: int, alone: int, contradictions: int) -> Iterator[str]:
@@ -301,17 +306,13 @@ def _lacks(witnesses: list[str], unanswered: int, orphans: int, alone: int, cont
         else:
             yield "no source reported it directly"
     if unanswered:
-        yield f"{_count(unanswered, 'call')} without a result"
+        yield f"{counted(unanswered, 'call')} without a result"
     if orphans:
-        yield f"{_count(orphans, 'result')} without a call"
+        yield f"{counted(orphans, 'result')} without a call"
     if alone:
-        yield f"{_count(alone, 'step')} that one source reported and another did not"
+        yield f"{counted(alone, 'step')} that one source reported and another did not"
     if contradictions:
-        yield f"{_count(contradictions, 'step')} that two sources report differently"
-
-
-def _count(number: int, word: str) -> str:
-    return f"{number:,} {word}{'' if number == 1 else 's'}"
+        yield f"{counted(contradictions, 'step')} that two sources report differently"
 
 
 def _name(step: Recorded) -> StepName:

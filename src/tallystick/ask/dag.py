@@ -63,16 +63,22 @@ def _plain_hash(data: bytes) -> str:
     return "sha256:" + hashlib.sha256(data).hexdigest()
 
 
+def _value_hash(value: Json) -> str:
+    if value is None:
+        value = ""
+    return _plain_hash(content_bytes(value))
+
+
 def input_hash(step: Recorded) -> str:
     """`sha256:` and the digest of what went into a step: its arguments, or its text."""
     value = step.values.get("content.args", step.values.get("content.text"))
-    return _plain_hash(content_bytes("" if value is None else value))
+    return _value_hash(value)
 
 
 def output_hash(step: Recorded) -> str:
     """`sha256:` and the digest of what a step gave: its output, or its text."""
     value = step.values.get("content.output", step.values.get("content.text"))
-    return _plain_hash(content_bytes("" if value is None else value))
+    return _value_hash(value)
 
 
 def context_hash(previous: str, self_hash: str) -> str:

@@ -262,13 +262,18 @@ def _ended(run: Callable[[], Any], *, as_json: bool) -> int:
     except TallystickError as error:
         return _fail(str(error), error.hint, USAGE if isinstance(error, UsageError) else FAILED, as_json)
     except OSError as error:
-        what = f"{error.filename}: {error.strerror}" if error.filename else error.strerror or str(error)
-        return _fail(what, None, FAILED, as_json)
+        return _fail(_os_error_text(error), None, FAILED, as_json)
     except Exception as error:
         if os.environ.get("TALLY_DEBUG"):
             raise
         what = f"internal error: {type(error).__name__}: {error}"
         return _fail(what, "run it again with TALLY_DEBUG=1 for a traceback, and report it", FAILED, as_json)
+
+
+def _os_error_text(error: OSError) -> str:
+    if error.filename:
+        return f"{error.filename}: {error.strerror}"
+    return error.strerror or str(error)
 
 
 def _fail(message: str, hint: str | None, code: int, as_json: bool) -> int:

@@ -50,9 +50,12 @@ class Run:
     def answer(self, schema: str, data: Any, text: Iterable[str], *, version: int = 1) -> None:
         """Print the answer: `data` in the envelope with --json, else the lines of `text`, which must be safe to print.
 
-        With --json `text` is not iterated, so it may be a generator that renders as it goes.
+        With --json `text` is not iterated, so it may be a generator that renders as it goes. `data` may be a function
+        that gives it: it is called with --json only.
         """
         if self.json:
+            if callable(data):
+                data = data()
             self.write(envelope(schema, data, self.warnings, version=version) + "\n")
         else:
             self.page(text)

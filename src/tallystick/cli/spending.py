@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from tallystick.display.amounts import dollars
+from tallystick.display.amounts import count_or_blank, dollars
 from tallystick.display.bars import bar
 from tallystick.display.text import counted, cut, one_line
 from tallystick.sessions.rates import microusd
@@ -23,8 +23,8 @@ def cells(spending: Spending, whole: Spending) -> tuple[str, ...]:
     """The cells of one line under HEAD; the bar is its part of the whole, by cost if there is any."""
     return (
         f"{spending.calls:,}",
-        *(f"{count:,}" if count else "" for count in (spending.input, spending.cache_read, spending.cache_write)),
-        f"{spending.output:,}" if spending.output else "",
+        *(count_or_blank(count) for count in (spending.input, spending.cache_read, spending.cache_write)),
+        count_or_blank(spending.output),
         cost_text(spending),
         _bar(spending, whole),
     )

@@ -28,7 +28,16 @@ def cost_text(microusd: int | None, unknown: Sequence[str]) -> str:
         if unknown:
             return "unknown"
         return ""
-    return dollars(microusd) + (" + ?" if unknown else "")
+    if unknown:
+        return f"{dollars(microusd)} + ?"
+    return dollars(microusd)
+
+
+def count_or_blank(count: int) -> str:
+    """`1,234`; nothing for none."""
+    if not count:
+        return ""
+    return f"{count:,}"
 
 
 def short_count(number: int) -> str:

@@ -16,7 +16,10 @@ OUTCOMES = {0: "sound", 2: "TAMPERED", 3: "sound, but below the required level",
 
 def axes(verdict: Verdict) -> Iterator[tuple[str, str]]:
     """The five axes, always all of them, in one order."""
-    yield "integrity", "intact" if not verdict.defects else f"broken: {counted(len(verdict.defects), 'defect')}"
+    integrity = "intact"
+    if verdict.defects:
+        integrity = f"broken: {counted(len(verdict.defects), 'defect')}"
+    yield "integrity", integrity
     yield "completeness", _completeness(verdict)
     yield "authenticity", verdict.authenticity.value
     yield "anchoring", f"level {verdict.level.value}; not higher:"

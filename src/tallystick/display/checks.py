@@ -24,7 +24,7 @@ from tallystick.display.parts import (
     word_of,
 )
 from tallystick.display.said import Line, Piece, Tone
-from tallystick.display.text import cut, first_line, one_line
+from tallystick.display.text import cut, first_line, one_line, spaced
 from tallystick.lineage.taint_tree import TaintNode, said_tree
 from tallystick.model.recorded import Recorded
 
@@ -38,7 +38,9 @@ def context(step: Recorded) -> str:
     """What a security check was about: block and tool, else the source, else the call."""
     named = " ".join(word for word in (word_of(step, "block_id"), word_of(step, "tool")) if word)
     corr = step.meta.get("corr")
-    other = one_line(said_of(step, "source")) or (short_id(one_line(corr)) if isinstance(corr, str) else "")
+    other = one_line(said_of(step, "source"))
+    if not other and isinstance(corr, str):
+        other = short_id(one_line(corr))
     return cut(named or other, _MOST_CONTEXT)
 
 
@@ -49,13 +51,19 @@ def _block(step: Recorded, before: Before, verbosity: int) -> Iterator[Line]:
     if isinstance(entropy, float | int) and not isinstance(entropy, bool):
         measured = f" entropy {entropy:.2f}"
     named = _TAINTED_BY.search(said_of(step, "text")[:_HEAD_OF_BLOCK])
-    parents = names(step.meta.get("related_blocks")) or (one_line(named[1].replace(",", " ")) if named else "")
+    parents = names(step.meta.get("related_blocks"))
+    if not parents and named:
+        parents = one_line(named[1].replace(",", " "))
+    if parents:
+        parents = f" tainted by {parents}"
+    if source:
+        source = f" ← {source}"
     yield [
         Piece(f"SECURITY: block {word_of(step, 'block_id') or '?'}", Tone.SECURITY),
         bracketed(trust or "unknown", _TRUST.get(trust, Tone.WARNING)),
         Piece(measured, Tone.FAINT),
-        Piece(f" ← {source}" if source else ""),
-        Piece(f" tainted by {parents}" if parents else "", Tone.WARNING),
+        Piece(source),
+        Piece(parents, Tone.WARNING),
     ]
 
 
@@ -139,11 +147,13 @@ def _bash(step: Recorded, before: Before, verbosity: int) -> Iterator[Line]:
     action = word_of(step, "action").upper()
     if action == "ALLOW" and not verbosity:
         return
-    command = said_of(step, "source")
+    command, about = said_of(step, "source"), ""
+    if command:
+        about = f" {first_line(command, 50)}"
     yield [
         Piece(f"BASH: {word_of(step, 'check') or 'check'} ", Tone.COMMAND),
         verdict(action),
-        Piece(f" {first_line(command, 50)}" if command else ""),
+        Piece(about),
         took(step),
     ]
     if verbosity > 1:
@@ -160,7 +170,7 @@ def _decision(step: Recorded, before: Before, verbosity: int) -> Iterator[Line]:
         Piece("POLICY: ", Tone.SECURITY),
         verdict(effect.upper()),
         bracketed(names(step.meta.get("rules"))),
-        Piece(f" {said}" if said else ""),
+        Piece(spaced(said)),
     ]
 
 
@@ -200,12 +210,16 @@ def taint_lines(roots: tuple[TaintNode, ...], seqs: Mapping[int, int] = {}) -> I
             else:
                 place = f" ({short(node.session or '')}:{node.n})"
         is_again = node.is_repeat or (node.block is not None and node.block in drawn)
-        name = one_line(f"{node.block} " if node.block is not None else "")
+        name = again = ""
+        if node.block is not None:
+            name = one_line(f"{node.block} ")
+        if is_again:
+            again = " (see above)"
         yield [
             Piece(f"{branch}{name}", Tone.PLAIN),
             Piece(f"[{node.trust}]", _TRUST.get(str(node.trust), Tone.WARNING)),
             Piece(f" {one_line(node.source)}{place}"),
-            Piece(" (see above)" if is_again else "", Tone.FAINT),
+            Piece(again, Tone.FAINT),
         ]
         if node.block is not None:
             drawn.add(node.block)

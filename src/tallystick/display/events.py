@@ -27,9 +27,9 @@ from tallystick.display.parts import (
     verdict,
     word_of,
 )
-from tallystick.display.said import Line, Piece, Tone
+from tallystick.display.said import Line, Piece, Tone, bad_or
 from tallystick.display.tagged import readable
-from tallystick.display.text import cut, first_line, one_line
+from tallystick.display.text import cut, first_line, one_line, spaced
 from tallystick.model.recorded import Recorded
 
 _HINTS: Mapping[str, tuple[str, int]] = {
@@ -66,7 +66,9 @@ def _goal(step: Recorded, before: Before, verbosity: int) -> Iterator[Line]:
     label = "GOAL END"
     if step.type == "goal_start":
         label = "GOAL START"
-    yield [Piece(f"{label}: {goal}" if goal else label), took(step)]
+    if goal:
+        label += f": {goal}"
+    yield [Piece(label), took(step)]
     if verbosity and step.type == "goal_end":
         yield from value_below(step, "text")
 
@@ -99,7 +101,7 @@ def _speech(step: Recorded, before: Before, verbosity: int) -> Iterator[Line]:
 def _model_call(step: Recorded, before: Before, verbosity: int) -> Iterator[Line]:
     said = outcome.outcome_of(step, 200)
     model = outcome.name_of(step)
-    yield [Piece("MODEL CALL", Tone.FAINT), bracketed(model), Piece(f" {said}" if said else "", Tone.FAINT), took(step)]
+    yield [Piece("MODEL CALL", Tone.FAINT), bracketed(model), Piece(spaced(said), Tone.FAINT), took(step)]
     if verbosity:
         yield from value_below(step, "error", label="error")
     if verbosity > 1:
@@ -114,7 +116,7 @@ def _tool_call(step: Recorded, before: Before, verbosity: int) -> Iterator[Line]
         Piece("TOOL: ", Tone.TOOL),
         Piece(word_of(step, "tool") or "?", Tone.TOOL),
         call(step),
-        Piece(f" {hint}" if hint else ""),
+        Piece(spaced(hint)),
     ]
     if verbosity:
         yield from _args(step)
@@ -135,12 +137,20 @@ def _args(step: Recorded) -> Iterator[Line]:
         yield from text_below(step, text, label=cut(one_line(str(name)), 60))
 
 
+def _failure(*, refused: bool, failed: bool) -> str:
+    if refused:
+        return " DENIED"
+    if failed:
+        return " FAILED"
+    return ""
+
+
 def _tool_result(step: Recorded, before: Before, verbosity: int) -> Iterator[Line]:
     refused, failed = outcome.is_refused(step), outcome.is_failed(step)
     tool = word_of(step, "tool") or one_line(before.tools.get(str(step.meta.get("corr")), "?"))
     head = [Piece("TOOL RESULT: ", Tone.TOOL), Piece(tool, Tone.TOOL)]
     if before.is_terse:
-        mark = Piece(" DENIED" if refused else " FAILED" if failed else "", Tone.BAD)
+        mark = Piece(_failure(refused=refused, failed=failed), Tone.BAD)
         if refused:
             corr = Piece("")
         else:
@@ -151,12 +161,13 @@ def _tool_result(step: Recorded, before: Before, verbosity: int) -> Iterator[Lin
             why = before.reasons.get(str(step.member("corr")), "")
         error = said_of(step, "error") or why
         if error:
-            yield from text_below(
-                step, error, label="denied" if refused and not said_of(step, "error") else "error", most=20
-            )
+            label = "error"
+            if refused and not said_of(step, "error"):
+                label = "denied"
+            yield from text_below(step, error, label=label, most=20)
     else:
-        tone, said = Tone.BAD if refused or failed else Tone.PLAIN, outcome.outcome_of(step, 400)
-        yield [*head, call(step), took(step), Piece(f" {said}" if said else "", tone)]
+        tone, said = bad_or(Tone.PLAIN, bool(refused or failed)), outcome.outcome_of(step, 400)
+        yield [*head, call(step), took(step), Piece(spaced(said), tone)]
         if verbosity:
             yield from value_below(step, "error", label="error")
     if verbosity:
@@ -171,7 +182,9 @@ def _hint(step: Recorded) -> str:
         value = args.get(named[0])
         if value is None:
             return ""
-        return first_line(value if isinstance(value, str) else json.dumps(value), named[1])
+        if not isinstance(value, str):
+            value = json.dumps(value)
+        return first_line(value, named[1])
     return ""
 
 
@@ -184,7 +197,12 @@ def _phase(step: Recorded, before: Before, verbosity: int) -> Iterator[Line]:
     if step.type == "phase_reconcile":
         is_told = {"escalate", "triggers", "phase"} & step.meta.keys()
         escalates = step.meta.get("escalate") is True
-        word = verdict("ESCALATE" if escalates else "pass" if is_told else "")
+        told = ""
+        if escalates:
+            told = "ESCALATE"
+        elif is_told:
+            told = "pass"
+        word = verdict(told)
         yield [*head, Piece(" "), word, took(step)]
         if verbosity and names(step.meta.get("triggers")):
             yield note("triggers", names(step.meta.get("triggers")))
@@ -201,12 +219,15 @@ def _phase(step: Recorded, before: Before, verbosity: int) -> Iterator[Line]:
 
 
 def _supervise(step: Recorded, before: Before, verbosity: int) -> Iterator[Line]:
+    asked = Piece("")
+    if step.meta.get("human_required") is True:
+        asked = Piece(" a person is asked", Tone.WARNING)
     yield [
         Piece("SUPERVISOR: ", Tone.SUPERVISOR),
         verdict(word_of(step, "verdict")),
         took(step),
         bracketed(word_of(step, "model")),
-        Piece(" a person is asked", Tone.WARNING) if step.meta.get("human_required") is True else Piece(""),
+        asked,
     ]
     correction = said_of(step, "correction") or said_of(step, "guidance")
     if correction:
@@ -222,7 +243,7 @@ def _checkpoint(step: Recorded, before: Before, verbosity: int) -> Iterator[Line
     at = ""
     if type(position) is int:
         at = f" at {position}"
-    yield [Piece(f"CHECKPOINT {kind}{at}"), Piece(f" {label}" if label else "", Tone.FAINT)]
+    yield [Piece(f"CHECKPOINT {kind}{at}"), Piece(spaced(label), Tone.FAINT)]
     if verbosity:
         used = outcome.tokens_text(step.meta.get("tokens_used"))
         if used:
@@ -237,8 +258,8 @@ def _joint(step: Recorded, before: Before, verbosity: int) -> Iterator[Line]:
     said = outcome.outcome_of(step, 400)
     yield [
         Piece(step.type.upper(), Tone.SUBAGENT),
-        Piece(f" {' '.join(others)}" if others else "", Tone.SUBAGENT),
-        Piece(f" {said}" if said else ""),
+        Piece(spaced(" ".join(others)), Tone.SUBAGENT),
+        Piece(spaced(said)),
         took(step),
     ]
     if verbosity:
@@ -272,7 +293,10 @@ def _subagent(step: Recorded, before: Before, verbosity: int) -> Iterator[Line]:
     if error:
         yield from text_below(step, error, label="error", most=20, tone=Tone.BAD)
     else:
-        yield from value_below(step, "output", most=50 if verbosity else 10)
+        most = 10
+        if verbosity:
+            most = 50
+        yield from value_below(step, "output", most=most)
 
 
 def _warning(step: Recorded, before: Before, verbosity: int) -> Iterator[Line]:
@@ -285,7 +309,7 @@ def _session(step: Recorded, before: Before, verbosity: int) -> Iterator[Line]:
     said = outcome.outcome_of(step, 400)
     yield [
         Piece(step.type.replace("_", " ").upper(), Tone.FAINT),
-        Piece(f" {said}" if said else "", Tone.BAD if is_bad else Tone.FAINT),
+        Piece(spaced(said), bad_or(Tone.FAINT, is_bad)),
     ]
     if verbosity:
         yield from value_below(step, "inputs", label="inputs")
@@ -299,7 +323,7 @@ def _other(step: Recorded, verbosity: int) -> Iterator[Line]:
     yield [
         Piece(one_line(step.type).replace("_", " "), Tone.FAINT),
         bracketed(name),
-        Piece(f" {said}" if said else "", Tone.BAD if is_bad else Tone.FAINT),
+        Piece(spaced(said), bad_or(Tone.FAINT, is_bad)),
         took(step),
     ]
     if verbosity:

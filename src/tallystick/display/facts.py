@@ -39,7 +39,10 @@ def facts(step: Recorded) -> Iterator[tuple[str, str]]:
     yield "recorded", _time(step, "recorded")
     yield "source", " ".join(one_line(str(word)) for word in (step.member("source"), step.member("source_id")) if word)
     yield "took", outcome.duration_of(step)
-    yield "result", outcome.outcome_of(step, 100) if step.type in _ENDING else ""
+    result = ""
+    if step.type in _ENDING:
+        result = outcome.outcome_of(step, 100)
+    yield "result", result
     yield "prompt", _number(step, "request")
     yield "part of", _number(step, "parent")
     yield "previous step", _parents(step)

@@ -132,8 +132,12 @@ class _Lanes:
 
     # Drawing --------------------------------------------------------------------------------------------------------
 
+    def _running(self) -> list[int]:
+        """The lanes as they go on from one line to the next."""
+        return [(name is not None) * (_UP | _DOWN) for name in self._lanes]
+
     def _row(self, lane: int) -> str:
-        cells = [_UP | _DOWN if name is not None else 0 for name in self._lanes]
+        cells = self._running()
         return self._text(cells, node=lane).rstrip() + " "
 
     def _connector(
@@ -141,16 +145,18 @@ class _Lanes:
     ) -> tuple[str, ...]:
         """One line on which lanes end in a lane, or begin from it, or are met by it."""
         ends, begins, meets = set(ends), set(begins), set(meets)
-        cells = [_UP | _DOWN if name is not None else 0 for name in self._lanes]
+        cells = self._running()
         for number in begins:
             cells[number] = _DOWN
         for number in ends:
             cells[number] = _UP
-        cells[lane] |= _UP if begins or meets else _DOWN | _UP
+        cells[lane] |= _UP
+        if not (begins or meets):
+            cells[lane] |= _DOWN
         reached = ends | begins | meets
         low, high = min(lane, *reached), max(lane, *reached)
         for number in range(low, high + 1):
-            cells[number] |= (_LEFT if number > low else 0) | (_RIGHT if number < high else 0)
+            cells[number] |= (number > low) * _LEFT | (number < high) * _RIGHT
         return (self._text(cells).rstrip(),)
 
     def _text(self, cells: list[int], *, node: int | None = None) -> str:

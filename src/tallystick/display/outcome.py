@@ -165,7 +165,11 @@ def _decision(step: Recorded) -> str:
     if is_refused(step):
         word = "DENIED"
     by, why = _member(step, "decided_by"), _member(step, "decision_reason")
-    return word + (f" by {by}" if isinstance(by, str) else "") + (f": {why}" if isinstance(why, str) else "")
+    if isinstance(by, str):
+        word += f" by {by}"
+    if isinstance(why, str):
+        word += f": {why}"
+    return word
 
 
 def _word(step: Recorded, member: str) -> str:
@@ -252,7 +256,9 @@ def gone(step: Recorded) -> str:
     """What cannot be shown: erased or withheld values, and large ones that were not loaded."""
     hidden = names_text(step.withheld)
     large = ", ".join(f"{name} of {size:,} bytes" for name, size in step.unloaded.items())
-    return " · ".join(part for part in (f"▧ withheld: {hidden}" if hidden else "", large) if part)
+    if hidden:
+        hidden = f"▧ withheld: {hidden}"
+    return " · ".join(part for part in (hidden, large) if part)
 
 
 def names_text(names: Iterable[str]) -> str:

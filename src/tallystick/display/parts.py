@@ -45,7 +45,10 @@ def took(step: Recorded) -> Piece:
         found = step.meta.get("latency_ms")
     if type(found) is not int or found < 0:
         return Piece("")
-    return Piece(f" ({found}ms)" if found < 60_000 else f" ({outcome.duration_text(found)})", Tone.FAINT)
+    text = f"{found}ms"
+    if found >= 60_000:
+        text = outcome.duration_text(found)
+    return Piece(f" ({text})", Tone.FAINT)
 
 
 def call(step: Recorded) -> Piece:

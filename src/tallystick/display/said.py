@@ -79,6 +79,13 @@ def _break(text: str, width: int) -> int:
     return max(end, 1)
 
 
+def bad_or(tone: Tone, is_bad: bool) -> Tone:
+    """The tone of what is bad, else another."""
+    if is_bad:
+        return Tone.BAD
+    return tone
+
+
 def text_of(line: Iterable[Piece]) -> str:
     """A line without its tones."""
     return "".join([piece.text for piece in line])

@@ -85,7 +85,16 @@ def first_line(text: str, width: int) -> str:
 
 def counted(number: int, word: str, plural: str | None = None) -> str:
     """`1 step`, `2,000 steps`."""
-    return f"{number:,} {word if number == 1 else plural or word + 's'}"
+    if number == 1:
+        return f"{number:,} {word}"
+    return f"{number:,} {plural or word + 's'}"
+
+
+def spaced(text: str) -> str:
+    """A text with a blank before it; nothing where there is none."""
+    if not text:
+        return ""
+    return f" {text}"
 
 
 def width_of(text: str) -> int:

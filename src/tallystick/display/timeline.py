@@ -19,7 +19,7 @@ from tallystick.display.checks import taint_lines
 from tallystick.display.events import described
 from tallystick.display.facts import short
 from tallystick.display.said import Line, Piece, Tone, cut_line, text_of, wrapped
-from tallystick.display.text import cut, first_line, one_line, width_of
+from tallystick.display.text import counted, cut, first_line, one_line, width_of
 from tallystick.lineage.taint_tree import TaintNode
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Json
@@ -74,7 +74,12 @@ class Timeline:
         self._shows_seq = shows_seq
         self._labels = labels
         self._width = max(width, _NARROWEST)
-        place = " " * (_NUMBER + (_SEQ if shows_seq else 0) + (labels + 1 if labels else 0))
+        columns = _NUMBER
+        if shows_seq:
+            columns += _SEQ
+        if labels:
+            columns += labels + 1
+        place = " " * columns
         self._columns = len(place)
         wide = f"{place} │ {' ' * _CLOCK} │ {' ' * _DELTA} │ "
         self._is_narrow = self._width - len(wide) < _LEAST
@@ -145,8 +150,10 @@ class Timeline:
     def _place(self, number: str, step: Recorded, label: str) -> str:
         place = f"{number:>{_NUMBER}}"
         if self._shows_seq:
-            seq = step.meta.get("seq")
-            place += cut(f" #{seq}" if type(seq) is int else "", _SEQ).ljust(_SEQ)
+            seq, shown = step.meta.get("seq"), ""
+            if type(seq) is int:
+                shown = cut(f" #{seq}", _SEQ)
+            place += shown.ljust(_SEQ)
         if self._labels:
             return f"{place} {cut(label, self._labels).ljust(self._labels)}"
         return place
@@ -166,7 +173,7 @@ class Timeline:
             yield [start, *line]
             return
         for part in wrapped(text, room):
-            yield [start, Piece(part, line[-1].tone if line else Tone.PLAIN)]
+            yield [start, Piece(part, line[-1].tone)]
 
     def _taint(self, roots: tuple[TaintNode, ...], indent: str) -> Iterator[Line]:
         yield from self._below([Piece("taint:", Tone.FAINT)], indent)
@@ -235,8 +242,10 @@ def _delta(before: datetime | None, now: datetime) -> Piece:
     if before is None:
         return Piece(" " * _DELTA)
     milliseconds = round((now - before).total_seconds() * 1000)
-    text = f"{'-' if milliseconds < 0 else '+'}{_span(abs(milliseconds))}"
-    return Piece(text.rjust(_DELTA), Tone.WARNING if milliseconds < 0 else Tone.FAINT)
+    sign, tone = "+", Tone.FAINT
+    if milliseconds < 0:
+        sign, tone = "-", Tone.WARNING
+    return Piece(f"{sign}{_span(abs(milliseconds))}".rjust(_DELTA), tone)
 
 
 def _span(milliseconds: int) -> str:
@@ -257,15 +266,15 @@ def _span(milliseconds: int) -> str:
 
 def folded_text(*, steps: int, tool_calls: int, failures: int, tokens: int, sessions: int) -> str:
     """What stands for steps that are folded away."""
-    parts = [f"{steps:,} {'step' if steps == 1 else 'steps'}"]
+    parts = [counted(steps, "step")]
     if tool_calls:
-        parts.append(f"{tool_calls:,} {'call' if tool_calls == 1 else 'calls'}")
+        parts.append(counted(tool_calls, "call"))
     if failures:
         parts.append(f"{failures:,} failed")
     if tokens:
         parts.append(f"{tokens:,} tokens")
     if sessions:
-        parts.append(f"{sessions:,} {'session' if sessions == 1 else 'sessions'} below")
+        parts.append(f"{counted(sessions, 'session')} below")
     return ", ".join(parts)
 
 

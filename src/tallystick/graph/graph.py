@@ -188,7 +188,10 @@ class Graph:
             age = "an older"
             if version > SCHEMA:
                 age = "a newer"
-            kind = GraphError if version > SCHEMA else OutdatedError
+            if version > SCHEMA:
+                kind = GraphError
+            else:
+                kind = OutdatedError
             raise kind(
                 f"{self.path} was made by {age} Tallystick: version {version}, this program knows {SCHEMA}",
                 hint=_REBUILD,

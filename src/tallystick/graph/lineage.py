@@ -25,11 +25,18 @@ from tallystick.graph.observed import (
     told_accesses,
 )
 from tallystick.graph.pending import LineageRows
-from tallystick.graph.rows import text_or_none, whole_or_none
+from tallystick.graph.rows import (
+    BY_TOOL,
+    MAYBE,
+    intent_confidence,
+    intent_evidence,
+    intent_row,
+    text_or_none,
+    whole_or_none,
+)
 from tallystick.graph.tables import (
     EventRow,
     FlowRow,
-    IntentRow,
     ObservationRow,
     ScriptRow,
     SessionState,
@@ -41,19 +48,17 @@ from tallystick.lineage.correlate import OpenCall
 from tallystick.lineage.identity import intent_event_id, observation_id, version_id
 from tallystick.lineage.registry import membership
 from tallystick.lineage.things import Thing, commit_thing, file_thing, thing_key, touched
-from tallystick.model.intent import Chance, Domain, Effects, Intent, Operation
+from tallystick.model.intent import Domain, Effects, Intent, Operation
 from tallystick.model.recorded import Recorded
-from tallystick.model.step import Json
 
 TagsIn: TypeAlias = Callable[[str, str], tuple[str, ...]]
 """The tags of a content that is written to a URI."""
 
-_BY_TOOL, _BY_COMMAND, _MAYBE, _UNTOLD = 0.9, 0.8, 0.5, 0.9
+_UNTOLD = 0.9
 _THROUGH_MODEL, _FROM_EARLIER = 0.5, 0.3
 _MOST_INPUTS = 20
 _MOST_READS = 64
 _MOST_PATH = 4096
-_MOST_WORDS = 16
 _MOST_OBSERVED = 16_384
 """Characters: 64 KiB in UTF-8 at most."""
 _SHORT = 12
@@ -146,8 +151,8 @@ class LineageProjection:
         self.rows.events.append(self._event(step, row, told=(input_of(step, row, call.effects, call.own), None)))
         self.reached = (_count(call.effects, Domain.FILE), _count(call.effects, Domain.NETWORK))
         for k, intent in enumerate(call.effects.intents):
-            confidence = _confidence(intent, is_own=k < call.own)
-            self.rows.intents.setdefault(row.id, []).append(_intent_row(row.id, k, intent, confidence))
+            confidence = intent_confidence(intent, is_own=k < call.own)
+            self.rows.intents.setdefault(row.id, []).append(intent_row(row.id, k, intent, confidence))
             if k >= call.own and intent.domain is Domain.FILE:
                 self.rows.events.append(self._intent_event(step, row, k, intent))
         if call.effects.intents:
@@ -252,12 +257,12 @@ class LineageProjection:
             return
         done: dict[int, Access] = {}
         for k, intent in enumerate(call.effects.intents):
-            confidence = _confidence(intent, is_own=k < call.own)
+            confidence = intent_confidence(intent, is_own=k < call.own)
             if outcome == "failed":
                 # A shell reports how its last statement ended. What stands before it has run; how that ended was not seen.
                 if k < call.own or intent.is_last:
                     continue
-                confidence = min(confidence, _MAYBE)
+                confidence = min(confidence, MAYBE)
                 self._note_outcome("uncertain", self._state.first_id + call.n, k, k)
             elif row.success is None:
                 confidence *= _UNTOLD
@@ -286,13 +291,18 @@ class LineageProjection:
             digest,
             size,
         )
-        access.result, access.evidence = row.n, _evidence(call, intent, is_own=k < call.own)
+        access.result, access.evidence = row.n, intent_evidence(intent, call.tool, call.name, is_own=k < call.own)
         self.rows.accesses.append(access)
         belongs = membership(thing.uri)
-        tags = self._tags_in(intent.content, thing.uri) if intent.content is not None else ()
+        if intent.content is not None:
+            tags = self._tags_in(intent.content, thing.uri)
+        else:
+            tags = ()
         if intent.content is not None and (belongs.is_any or tags):
             # A program's text is in the journal, and is looked at when it runs; what is read as an order is kept at hand.
-            kept = intent.content if belongs.is_memory or belongs.is_persistent or belongs.is_control_plane else None
+            kept = None
+            if belongs.is_memory or belongs.is_persistent or belongs.is_control_plane:
+                kept = intent.content
             self.rows.observations.append(self._observation(access, kept, row, tags))
         return access
 
@@ -385,7 +395,9 @@ class LineageProjection:
             if intent.operation not in _TAKES_ALONG:
                 continue
             target = done.get(moves.get(position, -1))
-            where = call.effects.intents[moves[position]].target if target is not None else None
+            where = None
+            if target is not None:
+                where = call.effects.intents[moves[position]].target
             for path in self._earlier.files_below(intent.target, _MOST_BELOW):
                 self._along(access, path, k)
                 if target is not None and where is not None:
@@ -413,7 +425,7 @@ class LineageProjection:
             thing = self._name(commit_thing(digest))
             at = (row.at_us, self._state.first_id + call.n, k)
             self.rows.accesses.append(
-                Access(thing, *at, "write", AGENT, call.request_id, _BY_TOOL, result=row.n, evidence=evidence)
+                Access(thing, *at, "write", AGENT, call.request_id, BY_TOOL, result=row.n, evidence=evidence)
             )
 
     # What was observed ----------------------------------------------------------------------------------------------
@@ -466,31 +478,3 @@ class LineageProjection:
 
 def _count(effects: Effects, domain: Domain) -> int:
     return sum(intent.domain is domain for intent in effects.intents)
-
-
-def _confidence(intent: Intent, *, is_own: bool) -> float:
-    """That an intent happened if its call succeeded."""
-    if intent.chance is Chance.MAYBE:
-        return _MAYBE
-    if is_own:
-        return _BY_TOOL
-    return _BY_COMMAND
-
-
-def _intent_row(step: int, k: int, intent: Intent, confidence: float) -> IntentRow:
-    words = orjson.dumps(intent.words[:_MOST_WORDS]).decode() if intent.words not in ((), (intent.target,)) else None
-    is_known = int(intent.is_known and not intent.is_pattern)
-    target = plain(intent.target, _MOST_PATH)
-    return IntentRow(
-        step, k, intent.domain, intent.operation, target, is_known, intent.command, words, confidence, "intended"
-    )
-
-
-def _evidence(call: _Call, intent: Intent, *, is_own: bool) -> str:
-    """What matched, and which step: the same for every edge that an access gives."""
-    said: dict[str, Json] = {"operation": str(intent.operation), "tool": call.tool, "step": call.name}
-    if not is_own and intent.words:
-        said["words"] = [plain(word, 80) for word in intent.words[:4]]
-    if intent.chance is Chance.MAYBE:
-        said["chance"] = "maybe"
-    return orjson.dumps(said).decode()

@@ -1,4 +1,4 @@
-"""A recorded step as a row of `steps` and as rows of `session_edges`.
+"""A recorded step as a row of `steps` and as rows of `session_edges`, and what its call means to do as rows of `intents`.
 
 Owns the columns, and that nothing a journal may hold upsets them: journals are read here before they are verified, so a
 member with another type than it should have counts as absent.
@@ -9,11 +9,19 @@ from __future__ import annotations
 import orjson
 
 from tallystick.graph.extra_meta import other_members
-from tallystick.graph.tables import EdgeRow, SessionState, StepRow
+from tallystick.graph.json_columns import plain
+from tallystick.graph.tables import EdgeRow, IntentRow, SessionState, StepRow
 from tallystick.graph.times import microseconds
+from tallystick.model.intent import Chance, Intent
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Json
 
+BY_TOOL, MAYBE = 0.9, 0.5
+"""How sure it is that something happened which a tool is for, and which only may happen."""
+
+_BY_COMMAND = 0.8
+_MOST_PATH = 4096
+_MOST_WORDS = 16
 _SAFE_INTEGER = (1 << 53) - 1
 _MOST_TOKENS = 1 << 40  # so that no sum of them leaves 64 bits
 _FOR_AN_HOUR = "cache_write_1h_tokens"
@@ -133,3 +141,37 @@ def edge_rows(step: Recorded) -> list[EdgeRow]:
     if isinstance(claim, dict) and text_or_none(claim.get("session")):
         edges.append(EdgeRow(step.session, 0, 0, kind, None, None, claim["session"], text_or_none(claim.get("step"))))
     return edges
+
+
+# Intents --------------------------------------------------------------------------------------------------------------
+
+
+def intent_confidence(intent: Intent, *, is_own: bool) -> float:
+    """That an intent happened if its call succeeded."""
+    if intent.chance is Chance.MAYBE:
+        return MAYBE
+    if is_own:
+        return BY_TOOL
+    return _BY_COMMAND
+
+
+def intent_row(step: int, k: int, intent: Intent, confidence: float) -> IntentRow:
+    """The row of intent `k` of a call, while it is only intended."""
+    words = None
+    if intent.words not in ((), (intent.target,)):
+        words = orjson.dumps(intent.words[:_MOST_WORDS]).decode()
+    is_known = int(intent.is_known and not intent.is_pattern)
+    target = plain(intent.target, _MOST_PATH)
+    return IntentRow(
+        step, k, intent.domain, intent.operation, target, is_known, intent.command, words, confidence, "intended"
+    )
+
+
+def intent_evidence(intent: Intent, tool: str, step: str, *, is_own: bool) -> str:
+    """What matched, and which step: the same for every edge that an access gives."""
+    said: dict[str, Json] = {"operation": str(intent.operation), "tool": tool, "step": step}
+    if not is_own and intent.words:
+        said["words"] = [plain(word, 80) for word in intent.words[:4]]
+    if intent.chance is Chance.MAYBE:
+        said["chance"] = "maybe"
+    return orjson.dumps(said).decode()

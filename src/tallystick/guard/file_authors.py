@@ -154,6 +154,11 @@ class Files:
             content = intent.content
         if intent.operation is Operation.CREATE and not sources and not is_new:
             return  # it was there, and is as it was
+        all_sources = sources
+        if not is_whole and old is not None:
+            all_sources = (*old.sources, *sources)[:8]
+        elif not is_whole:
+            all_sources = sources[:8]
         made = Made(
             at_us=by.at_us,
             session=by.session,
@@ -163,7 +168,7 @@ class Files:
             is_new=is_new or (old is not None and old.is_new and not old.is_gone),
             digest=_digest(content) if content is not None else None,
             flat=flat_digest(path, content) if content is not None else None,
-            sources=sources if is_whole else (*(old.sources if old is not None else ()), *sources)[:8],
+            sources=all_sources,
             is_fetched=any(one.operation in REACHES for one in origins),
             is_generated=is_upkeep(intent) and not sources and (old is None or old.is_gone or old.is_generated),
             was_read=path in self._seen,

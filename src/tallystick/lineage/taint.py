@@ -146,7 +146,9 @@ def trust_of_target(target: str) -> Trust:
         host = urlsplit(target).hostname or ""
     except ValueError:
         return Trust.UNTRUSTED
-    return Trust.TRUSTED if _LOCAL_HOST.match(host) else Trust.UNTRUSTED
+    if _LOCAL_HOST.match(host):
+        return Trust.TRUSTED
+    return Trust.UNTRUSTED
 
 
 def _trust_of_server(target: str) -> Trust:

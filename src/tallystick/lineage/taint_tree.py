@@ -71,13 +71,15 @@ def _said(said: Json, session: str, places: Mapping[str, int], depth: int, room:
             continue
         room[0] -= 1
         block, source = item.get("block_id"), item.get("source")
-        n = None
+        n = step = where = name = None
         if isinstance(block, str):
-            n = places.get(block)
+            n, name = places.get(block), block[:_MOST_TEXT]
+        if n is not None:
+            step, where = f"{session[:12]}:{n}", session
         yield TaintNode(
-            block=block[:_MOST_TEXT] if isinstance(block, str) else None,
-            step=f"{session[:12]}:{n}" if n is not None else None,
-            session=session if n is not None else None,
+            block=name,
+            step=step,
+            session=where,
             n=n,
             kind="block",
             source=source[:_MOST_TEXT] if isinstance(source, str) else "?",
@@ -99,13 +101,14 @@ def found_tree(found: str, sessions: Callable[[str], str | None], *, depth: int 
     session = None
     if told is not None:
         session = sessions(told[1])
-    n = None
+    n = block = step = None
     if told is not None and session is not None:
         n = int(told[2])
+        block, step = f"b{n:04}", f"{session[:12]}:{n}"
     return TaintNode(
-        block=f"b{n:04}" if n is not None else None,
-        step=f"{session[:12]}:{n}" if session is not None and n is not None else None,
-        session=session if n is not None else None,
+        block=block,
+        step=step,
+        session=session,
         n=n,
         kind="finding",
         source=_STEP.sub("", head).strip()[:_MOST_FOUND],

@@ -220,16 +220,18 @@ def show_checkpoint(home: Home, index: Index, text: str) -> CheckpointDetail:
     """
     entry = find_checkpoint(index.graph, text)
     step = _read(home, find_in_index(index.graph, StepReference(session=entry.session, n=entry.n)))
-    sections = None
+    recorded, sections, registry, more = None, None, None, dict[str, Json]()
     if step is not None:
-        sections = step.meta.get("config_sections")
+        recorded, sections = str(step.meta.get("recorded")), step.meta.get("config_sections")
+        registry = step.values.get("content.hook_registry")
+        more = {key: value for key, value in step.meta.items() if key not in _SHOWN}
     return CheckpointDetail(
         entry=entry,
-        recorded=str(step.meta.get("recorded")) if step is not None else None,
+        recorded=recorded,
         config_sections={str(key): str(value) for key, value in sections.items()} if isinstance(sections, dict) else {},
-        hook_registry=step.values.get("content.hook_registry") if step is not None else None,
+        hook_registry=registry,
         is_kept=step is not None and step.meta.get("keep") is True,
-        more={key: value for key, value in step.meta.items() if key not in _SHOWN} if step is not None else {},
+        more=more,
         marked=_read(home, _place(index, entry)),
     )
 
@@ -284,16 +286,22 @@ def diff_checkpoints(home: Home, index: Index, first: str, second: str) -> Check
     """
     before, after = find_checkpoint(index.graph, first), find_checkpoint(index.graph, second)
     is_one = before.session == after.session
-    if (before.position > after.position) if is_one else (before.at_us > after.at_us):
-        before, after = after, before
+    if is_one:
+        before, after = sorted((before, after), key=lambda each: each.position)
+    else:
+        before, after = sorted((before, after), key=lambda each: each.at_us)
     between = (after.session, before.position + 1, after.position)
+    steps = files = tokens = None
+    if is_one:
+        steps, files = types_between(index.graph, *between), changed_between(index.graph, *between)
+        tokens = _used(before.tokens, after.tokens)
     sections = [show_checkpoint(home, index, each.hash).config_sections for each in (before, after)]
     return CheckpointDiff(
         before=before,
         after=after,
-        steps=types_between(index.graph, *between) if is_one else None,
-        files=changed_between(index.graph, *between) if is_one else None,
-        tokens=_used(before.tokens, after.tokens) if is_one else None,
+        steps=steps,
+        files=files,
+        tokens=tokens,
         git=_differences(before.git or {}, after.git or {}),
         config=_differences(*sections) if all(sections) else (),
     )

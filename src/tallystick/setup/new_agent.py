@@ -90,7 +90,10 @@ def sample_of(path: Path, content: bytes) -> Sample:
     document = dict_of(loads(content).value)
     member = next((name for name in _MESSAGES if isinstance(document.get(name), list)), "messages")
     messages = document.get(member)
-    inner = [dict_of(item) for item in messages] if isinstance(messages, list) else []
+    if isinstance(messages, list):
+        inner = [dict_of(item) for item in messages]
+    else:
+        inner = []
     return _with_parts(Sample(shape=Shape.DOCUMENT, marks=_marks(document), messages=member), inner)
 
 
@@ -138,7 +141,10 @@ def draft_agent(name: str, paths: Sequence[Path], *, home: Path, into: Path | No
         )
     contents = {path: _read(path) for path in paths}
     sample = sample_of(paths[0], contents[paths[0]])
-    root = Path.cwd() if into is None else into
+    if into is None:
+        root = Path.cwd()
+    else:
+        root = into
     is_package = into is not None or not (root / "src" / "tallystick" / "agents" / "__init__.py").is_file()
     if is_package and into is None:
         root = root / f"tallystick-{name}"
@@ -151,7 +157,10 @@ def draft_agent(name: str, paths: Sequence[Path], *, home: Path, into: Path | No
     for path, data in wanted.items():
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(data)
-    changed = () if is_package else tuple(_register(root, name))
+    if is_package:
+        changed: tuple[Path, ...] = ()
+    else:
+        changed = tuple(_register(root, name))
     return Draft(root=root, written=(*wanted, *changed), is_package=is_package)
 
 
@@ -165,7 +174,9 @@ def _read(path: Path) -> bytes:
 def _below(path: Path, home: Path) -> Path:
     """Where a file is below the home folder; else its name."""
     found = path.absolute()
-    return found.relative_to(home) if found.is_relative_to(home) else Path(path.name)
+    if found.is_relative_to(home):
+        return found.relative_to(home)
+    return Path(path.name)
 
 
 def globs_of(paths: Sequence[Path], home: Path) -> tuple[str, ...]:
@@ -179,7 +190,9 @@ def globs_of(paths: Sequence[Path], home: Path) -> tuple[str, ...]:
 
 
 def _recordings(name: str, *, is_package: bool) -> str:
-    return "tests/recordings" if is_package else f"tests/recordings/{name}/unknown"
+    if is_package:
+        return "tests/recordings"
+    return f"tests/recordings/{name}/unknown"
 
 
 def _texts(
@@ -187,7 +200,10 @@ def _texts(
 ) -> Iterator[tuple[str, str]]:
     """The files of a draft, by their place."""
     folder = name.replace("-", "_")
-    module = f"tallystick_{folder}" if is_package else f"tallystick.agents.{folder}"
+    if is_package:
+        module = f"tallystick_{folder}"
+    else:
+        module = f"tallystick.agents.{folder}"
     title = name.replace("-", " ").title()
     is_lines = sample.shape is Shape.LINES
     known = {

@@ -139,7 +139,7 @@ def _asked(home: Home, report: SignerReport, pin: Pin) -> SignerReport:
     try:
         told = msgspec.convert(said, _Said)
         log = next((log for log in told.logs if log.store == pin.store), None)
-        root = bytes.fromhex(log.root) if log is not None else b""
+        root = bytes.fromhex(log.root if log is not None else "")
     except (msgspec.ValidationError, ValueError) as error:
         problems.append(f"the signer's answer is none: {error}")
         return msgspec.structs.replace(

@@ -13,7 +13,6 @@ import os
 import pwd
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -29,14 +28,14 @@ from tallystick.recording.store import open_archive
 from tallystick.recording.store_identity import read_store
 from tallystick.seal.keys import PublicKey, did_key, parse_did_key
 from tallystick.signer.epochs import epoch_plan, epochs_path, make_epochs
-from tallystick.signer.pins import PINS, Pin, check_guarded, read_pins, write_pin
+from tallystick.signer.pins import Pin, check_guarded, read_pins, write_pin
 from tallystick.signer.server import SUFFIX
 from tallystick.signer.vault import make_vault, vault_owner
 from tallystick.trust.anchors import keys_of
 from tallystick.trust.drop_privileges import as_user
 from tallystick.trust.signer import ask_status, live_key
 from tallystick.trust.signer_program import copy_program, interpreter
-from tallystick.trust.signer_unit import LABEL, launchd_plist, systemd_unit
+from tallystick.trust.signer_unit import LABEL, Places, launchd_plist, systemd_unit, usual_places
 from tallystick.trust.sudo_command import as_root
 
 USER = "tally-signer"
@@ -46,28 +45,6 @@ _NOBODY = 65534
 _SYSTEM_PATH = "/usr/local/sbin:/usr/sbin:/sbin:/usr/bin:/bin:/run/current-system/sw/bin"
 """Where root's programs are: not what `su` kept of the user's own PATH, which an agent may write to."""
 _DETACH = "import os, sys; os.fork() and os._exit(0); os.setsid(); os.execv(sys.argv[1], sys.argv[1:])"
-
-
-class Places(msgspec.Struct, frozen=True, kw_only=True):
-    """Where everything of the signer is on this machine."""
-
-    program: Path = Path("/usr/local/lib/tallystick-signer")
-    folder: Path = Path("/var/lib/tallystick-signer")
-    socket: Path = Path("/run/tallystick-signer/socket")
-    pins: Path = PINS
-    unit: Path = Path("/etc/systemd/system/tallystick-signer.service")
-    systemd: Path = Path("/run/systemd/system")
-    """It is there where systemd runs the machine."""
-    plist: Path = Path(f"/Library/LaunchDaemons/{LABEL}.plist")
-    """Its folder is there where launchd does."""
-
-
-def usual_places(platform: str = sys.platform) -> Places:
-    """Where everything is on a machine of this kind."""
-    if platform != "darwin":
-        return Places()
-    own = Path("/usr/local/var")  # /run is not there, and /var/run is emptied at every start
-    return Places(folder=own / "tallystick-signer", socket=own / "tallystick-signer-run" / "socket")
 
 
 class Step(msgspec.Struct, frozen=True):
@@ -201,7 +178,9 @@ def _uid_of(user: str) -> int | None:
     try:
         return pwd.getpwnam(user).pw_uid
     except KeyError:
-        return int(user) if user.isdecimal() else None
+        if user.isdecimal():
+            return int(user)
+        return None
 
 
 def _start_step(places: Places, others: str | None) -> Step:
@@ -282,7 +261,9 @@ def _run(*words: str) -> None:
     try:
         done = subprocess.run(words, capture_output=True, text=True, check=False, env={"PATH": _SYSTEM_PATH})
     except OSError as error:
-        hint = "create a system user yourself and name it: --user NAME" if words[0] == "useradd" else None
+        hint = None
+        if words[0] == "useradd":
+            hint = "create a system user yourself and name it: --user NAME"
         raise JournalError(f"cannot run {words[0]}: {error.strerror}", hint=hint) from error
     if done.returncode != 0:
         raise JournalError(f"{' '.join(words)}: {done.stderr.strip()[:500] or f'exit {done.returncode}'}")
@@ -321,7 +302,9 @@ def _kill(places: Places) -> list[str]:
     except TallystickError:
         return []
     pid = said.get("pid")
-    return [f"sudo kill {pid}"] if isinstance(pid, int) else []
+    if isinstance(pid, int):
+        return [f"sudo kill {pid}"]
+    return []
 
 
 def _signer_user(pin: Path) -> str | None:
@@ -330,7 +313,9 @@ def _signer_user(pin: Path) -> str | None:
         name = pwd.getpwuid(msgspec.json.decode(pin.read_bytes(), type=Pin).signer).pw_name
     except (OSError, KeyError, msgspec.MsgspecError):
         return None
-    return name if name == USER else None
+    if name != USER:
+        return None
+    return name
 
 
 # The key and the process -----------------------------------------------------------------------------------------------
@@ -365,7 +350,9 @@ def _first_key(path: Path, found: Plan, key: str, clock: Callable[[], str]) -> s
     if begun is None and found.epochs is not None:
         make_epochs(row, store=found.store, key=key, seconds=found.epochs, at=clock())
         return key
-    return begun[0] if begun is not None else key
+    if begun is not None:
+        return begun[0]
+    return key
 
 
 def start(places: Places, uid: int, user: str = "") -> None:
@@ -490,7 +477,10 @@ def leave(home: Home, *, seeds: Callable[[], bytes]) -> PublicKey:
     place = signer_place(home)
     if place is None:
         raise NotFoundError("this store has no signer", hint="set one up with `tally signer init`")
-    key = load_key(home) if home.key.exists() else make_key(home, seeds())
+    if home.key.exists():
+        key = load_key(home)
+    else:
+        key = make_key(home, seeds())
     archive = open_archive(home)
     try:
         with archive.ledger.locked():

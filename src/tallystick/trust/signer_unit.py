@@ -1,15 +1,42 @@
-"""What a machine's supervisor is told of the signer: a systemd unit, a launchd property list.
+"""Where a signer is on a machine, and what the machine's supervisor is told of it: a systemd unit, a launchd property list.
 
-Owns these two texts. Must not know where they are put.
+Owns these paths and the two texts. Must not know who puts anything there.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from xml.sax.saxutils import escape
 
+import msgspec
+
+from tallystick.signer.pins import PINS
+
 LABEL = "tallystick-signer"
+
+
+class Places(msgspec.Struct, frozen=True, kw_only=True):
+    """Where everything of the signer is on this machine."""
+
+    program: Path = Path("/usr/local/lib/tallystick-signer")
+    folder: Path = Path("/var/lib/tallystick-signer")
+    socket: Path = Path("/run/tallystick-signer/socket")
+    pins: Path = PINS
+    unit: Path = Path("/etc/systemd/system/tallystick-signer.service")
+    systemd: Path = Path("/run/systemd/system")
+    """It is there where systemd runs the machine."""
+    plist: Path = Path(f"/Library/LaunchDaemons/{LABEL}.plist")
+    """Its folder is there where launchd does."""
+
+
+def usual_places(platform: str = sys.platform) -> Places:
+    """Where everything is on a machine of this kind."""
+    if platform != "darwin":
+        return Places()
+    own = Path("/usr/local/var")  # /run is not there, and /var/run is emptied at every start
+    return Places(folder=own / "tallystick-signer", socket=own / "tallystick-signer-run" / "socket")
 
 
 def systemd_unit(command: Sequence[str], uid: int, *, folder: Path, socket: Path) -> str:

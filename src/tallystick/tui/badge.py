@@ -8,11 +8,14 @@ from __future__ import annotations
 from tallystick.display.axes import OUTCOMES, axes, defect_lines
 from tallystick.display.text import counted, one_line
 from tallystick.model.verdict import Authenticity, Completeness, Level, Verdict
-from tallystick.tui.theme import BAD, BOLD, DIM, GOOD, NOTE, PLAIN, Piece
+from tallystick.tui.theme import BAD, BOLD, DIM, GOOD, NOTE, PLAIN, Piece, bad_or
 
 WORDS = ("integrity", "completeness", "authenticity", "anchoring", "disclosure")
 _MOST_LISTED = 200
 _SPELLED_FROM = 100
+_GOOD, _PARTIAL, _BROKEN, _HIDDEN = ("✔", GOOD), ("◐", NOTE), ("✕", BAD), ("▧", NOTE)
+_COMPLETENESS = {Completeness.SEALED: _GOOD, Completeness.CUT: _BROKEN, Completeness.MISSING: _BROKEN}
+_AUTHENTICITY = {Authenticity.SIGNED: _GOOD, Authenticity.WRONG_KEY: _BROKEN}
 
 
 def badge(verdict: Verdict | None, waiting: str, width: int) -> list[Piece]:
@@ -30,31 +33,36 @@ def badge(verdict: Verdict | None, waiting: str, width: int) -> list[Piece]:
 
 def _words(verdict: Verdict) -> tuple[str, ...]:
     shown = verdict.disclosure
+    integrity, hidden = "intact", "full"
+    if verdict.defects:
+        integrity = f"broken: {verdict.integrity}"
     if shown.withheld:
         hidden = f"{shown.withheld:,} withheld"
-    else:
+    elif shown.absent_blobs:
         hidden = f"{shown.absent_blobs:,} absent"
     return (
-        "intact" if not verdict.defects else f"broken: {verdict.integrity}",
+        integrity,
         verdict.completeness.value,
         verdict.authenticity.value,
         verdict.level.value,
-        hidden if shown.withheld or shown.absent_blobs else "full",
+        hidden,
     )
 
 
 def _signs(verdict: Verdict) -> list[Piece]:
-    good, part, bad = ("✔", GOOD), ("◐", NOTE), ("✕", BAD)
-    lost = verdict.completeness in (Completeness.CUT, Completeness.MISSING)
-    whole = verdict.completeness is Completeness.SEALED
-    wrong = verdict.authenticity is Authenticity.WRONG_KEY
-    shown = verdict.disclosure
+    integrity = level = disclosure = _GOOD
+    if verdict.defects:
+        integrity = _BROKEN
+    if verdict.level is Level.A1:
+        level = _PARTIAL
+    if verdict.disclosure.withheld or verdict.disclosure.absent_blobs:
+        disclosure = _HIDDEN
     return [
-        good if not verdict.defects else bad,
-        bad if lost else good if whole else part,
-        bad if wrong else good if verdict.authenticity is Authenticity.SIGNED else part,
-        good if verdict.level is not Level.A1 else part,
-        good if not (shown.withheld or shown.absent_blobs) else ("▧", NOTE),
+        integrity,
+        _COMPLETENESS.get(verdict.completeness, _PARTIAL),
+        _AUTHENTICITY.get(verdict.authenticity, _PARTIAL),
+        level,
+        disclosure,
     ]
 
 
@@ -62,7 +70,7 @@ def verdict_text(verdict: Verdict) -> list[list[Piece]]:
     """The whole verdict, line by line."""
     bad = verdict.exit_code in (2, 4)
     said = f"{OUTCOMES[verdict.exit_code]}: {counted(verdict.steps, 'step')} checked"
-    lines: list[list[Piece]] = [[(said, BAD if bad else BOLD)]]
+    lines: list[list[Piece]] = [[(said, bad_or(BOLD, bad))]]
     known = {session.session for session in verdict.sessions}
     for defect in verdict.defects[:_MOST_LISTED]:
         where, why = defect_lines(defect, known)

@@ -17,7 +17,7 @@ from tallystick.display.text import counted, one_line
 from tallystick.model.recorded import Recorded
 from tallystick.review.browse import Line, Whole
 from tallystick.tui.rows import Rows
-from tallystick.tui.theme import BAD, BOLD, DIM, LINK, PLAIN, Piece, wrapped
+from tallystick.tui.theme import BOLD, DIM, LINK, PLAIN, Piece, bad_or, wrapped
 
 _MOST_LINES = 2_000
 _MOST_CHARACTERS = 200_000
@@ -88,10 +88,10 @@ def whole_text(whole: Whole) -> list[list[Piece]]:
 def _whole(whole: Whole) -> Iterator[list[Piece]]:
     step = whole.shown.step
     bad = outcome.is_failed(step) or outcome.is_refused(step)
-    yield [(f"{reference(step)}  {one_line(step.type)}  {outcome.name_of(step)}".rstrip(), BAD if bad else BOLD)]
+    yield [(f"{reference(step)}  {one_line(step.type)}  {outcome.name_of(step)}".rstrip(), bad_or(BOLD, bad))]
     said = outcome.outcome_of(step, 400)
     if said:
-        yield [(said, BAD if bad else PLAIN)]
+        yield [(said, bad_or(PLAIN, bad))]
     yield from _beside(whole)
     named = value_names(step)
     for name in [*(name for name in _VALUES_FIRST if name in named), *(n for n in named if n not in _VALUES_FIRST)]:
@@ -120,7 +120,7 @@ def _short(line: Line) -> list[Piece]:
     if line.step is None:
         return [(one_line(line.entry.type), PLAIN)]
     bad = outcome.is_failed(line.step) or outcome.is_refused(line.step)
-    return [(f"{one_line(line.entry.type)} {outcome.outcome_of(line.step, 120)}", BAD if bad else PLAIN)]
+    return [(f"{one_line(line.entry.type)} {outcome.outcome_of(line.step, 120)}", bad_or(PLAIN, bad))]
 
 
 def _value(shown: Shown, name: str) -> Iterator[list[Piece]]:

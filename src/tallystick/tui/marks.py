@@ -39,8 +39,11 @@ def mark_pieces(mark: Marked) -> list[Piece]:
     label = "(deleted by retention)"
     if not entry.is_pruned:
         label = one_line(entry.label or "")
+    verdict = (" ✔ ", GOOD)
+    if not mark.holds:
+        verdict = (" ✕ broken: another entry is there ", BAD)
     return [
-        (" ✔ " if mark.holds else " ✕ broken: another entry is there ", GOOD if mark.holds else BAD),
+        verdict,
         (f"at {entry.position:>5}  ", PLAIN),
         (f"{fitted(one_line(entry.trigger), 14)}  ", DIM),
         (f"{entry.hash[:8]}  ", DIM),

@@ -64,10 +64,13 @@ class SessionModel(Frame):
         hangs = ""
         if line.row.kind != "root":
             hangs = f" {line.row.kind}"
+        failures = ""
+        if session.failures:
+            failures = f", {session.failures} failed"
         return [
             (f" {short(session.session)} ", BOLD),
             (one_line(f" {session.agent}{hangs}, {session.status}, {counted(session.steps, 'step')}"), PLAIN),
-            (f", {session.failures} failed" if session.failures else "", BAD),
+            (failures, BAD),
             (f"  {one_line((session.goal or session.title or '')[:width])}", DIM),
         ]
 
@@ -194,7 +197,9 @@ class SessionModel(Frame):
             size = size_of(reader.graph, session)
             if size is None:
                 raise NotFoundError(f"session {short(session)} is not in the index", hint="R reads the journals again")
-            return None if wanted.takes_all else matching(reader.graph, session, asked), size
+            if wanted.takes_all:
+                return None, size
+            return matching(reader.graph, session, asked), size
 
         return await self.rows_lane.ask(ask)
 
@@ -217,7 +222,9 @@ class SessionModel(Frame):
 
     def _title(self) -> None:
         timeline = self.timeline
-        timeline.border_title = f"Steps {timeline.count:,}" + ("" if timeline.numbers is None else ", filtered")
+        timeline.border_title = f"Steps {timeline.count:,}"
+        if timeline.numbers is not None:
+            timeline.border_title += ", filtered"
         if self.wanted.takes_all:
             timeline.empty = "no steps"
         else:

@@ -133,7 +133,9 @@ class Settings(Screen[None]):
         return []
 
     def _say(self, text: str, *, bad: bool = False, advice: str = "") -> None:
-        self._said = (f" {'✕' if bad else '✔'} {one_line(text)}", BAD if bad else GOOD)
+        self._said = (f" ✔ {one_line(text)}", GOOD)
+        if bad:
+            self._said = (f" ✕ {one_line(text)}", BAD)
         self._advice = one_line(advice)
         self._redraw()
 

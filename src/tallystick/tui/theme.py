@@ -66,7 +66,10 @@ def wrapped(pieces: list[Piece], width: int) -> Iterator[list[Piece]]:
         return
     first = pieces[0][0]
     is_named = len(pieces) > 1 and first.startswith("  ")
-    indent = min(cell_len(first) if is_named else len(first) - len(first.lstrip(" ")) + 2, width // 2)
+    indent = len(first) - len(first.lstrip(" ")) + 2
+    if is_named:
+        indent = cell_len(first)
+    indent = min(indent, width // 2)
     line: list[Piece] = []
     room = width
     for text, style in pieces:
@@ -89,3 +92,10 @@ def _head(text: str, room: int) -> str:
     if blank > len(head) // 2 and text[len(head)] != " ":
         return head[:blank]
     return head
+
+
+def bad_or(style: Style, is_bad: bool) -> Style:
+    """The style of what is bad, else another."""
+    if is_bad:
+        return BAD
+    return style

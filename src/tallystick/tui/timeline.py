@@ -229,17 +229,20 @@ class Timeline(Rows):
         when = ""
         if width >= _TIMES_FROM:
             when = f"{found.when:<8} "
-        kind = fitted(found.type, 13 if width < _NARROW else 14)
-        took = ""
+        kind_width, took, hit = 14, "", (" ", PLAIN)
+        if width < _NARROW:
+            kind_width = 13
+        if is_hit:
+            hit = ("»", HIT)
         if found.took and width >= _NARROW:
             took = f" {found.took}"
         before: list[Piece] = [
             (f"{n:>{digits}}", DIM),
-            ("»" if is_hit else " ", HIT if is_hit else PLAIN),
-            (_sign(found), BAD if found.is_bad else LINK if found.sessions else PLAIN),
+            hit,
+            (_sign(found), _sign_style(found)),
             (f" {when}", DIM),
-            (f"{kind} ", style),
-            (f"{cut(found.name, 16)} " if found.name else "", BOLD if not found.is_quiet else DIM),
+            (f"{fitted(found.type, kind_width)} ", style),
+            _name_piece(found),
         ]
         room = width - len(took) - sum(cell_len(text) for text, _ in before)
         return [*before, *self._said(found, style, room), (took, DIM)]
@@ -264,6 +267,23 @@ class Timeline(Rows):
         if row.is_quiet:
             return DIM
         return PLAIN
+
+
+def _sign_style(row: Row) -> Style:
+    if row.is_bad:
+        return BAD
+    if row.sessions:
+        return LINK
+    return PLAIN
+
+
+def _name_piece(row: Row) -> Piece:
+    name, style = "", BOLD
+    if row.name:
+        name = f"{cut(row.name, 16)} "
+    if row.is_quiet:
+        style = DIM
+    return name, style
 
 
 def _sign(row: Row) -> str:

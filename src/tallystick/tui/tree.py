@@ -14,7 +14,7 @@ from tallystick.display.facts import short
 from tallystick.display.text import cut, first_line, one_line
 from tallystick.review.browse import SessionLine
 from tallystick.tui.rows import Rows
-from tallystick.tui.theme import BAD, BOLD, DIM, PLAIN, Piece
+from tallystick.tui.theme import BAD, BOLD, DIM, PLAIN, Piece, bad_or
 
 STATUS_MARKS = {"active": "●", "completed": "✔", "merged": "⊕", "discarded": "⊖", "failed": "✕"}
 """A session's status in one column. The help says what they mean."""
@@ -135,12 +135,17 @@ class Tree(Rows):
         claimed = ""
         if line.row.claimed or line.row.missing_parent or line.row.in_circle:
             claimed = "~"
+        digits, failures = 4, ""
+        if width > 40:
+            digits = 8
+        if session.failures:
+            failures = f" ✕{session.failures}"
         return [
-            (folded + mark, BAD if session.status == "failed" else PLAIN),
+            (folded + mark, bad_or(PLAIN, session.status == "failed")),
             (f" {one_line(lines)}{claimed}", DIM),
-            (short(session.session)[: 8 if width > 40 else 4], BOLD),
+            (short(session.session)[:digits], BOLD),
             (f" {cut(one_line(session.agent), 12)}", PLAIN),
-            (f" ✕{session.failures}" if session.failures else "", BAD),
+            (failures, BAD),
             (f" {title}", DIM),
         ]
 

@@ -67,7 +67,7 @@ def show(run: Run, path: str, limit: int | None) -> None:
     with open_index(run.home) as index:
         run.take(index.remarks)
         found = thing_history(run.home, index, path, folder=str(Path.cwd()), most_versions=run.limit(limit))
-    run.answer("artifact", _data(found) if run.json else None, _text(found, run.width))
+    run.answer("artifact", lambda: _data(found), _text(found, run.width))
     if found.version_count > len(found.versions):
         run.note(f"Showing the newest of {found.version_count:,} versions; --limit N shows more")
 
@@ -124,12 +124,14 @@ def _facts(found: ThingHistory) -> Iterator[tuple[str, str]]:
     if session:
         by = f" in session {one_line(str(session)[:8])}"
     changed = _moment(facts.get("last_modified_at"))
-    yield "changed", f"{changed} by {one_line(str(facts.get('last_modified_source')))}{by}" if changed else ""
+    if changed:
+        yield "changed", f"{changed} by {one_line(str(facts.get('last_modified_source')))}{by}"
     for name, words in (
         ("recent_unmatched_effect_count", "recent changes outside the agent"),
         ("recent_cross_session_write_count", "recent writes that follow those of another session"),
     ):
-        yield words, str(facts[name]) if facts.get(name) else ""
+        if facts.get(name):
+            yield words, str(facts[name])
     yield "risk", one_line(f"{facts['risk_level']}, {facts.get('risk_rule_id')}") if facts.get("risk_level") else ""
     if found.observations:
         yield "content seen", f"{counted(len(found.observations), 'time')}, {moment(found.observations[0].observed_at)}"
@@ -144,10 +146,15 @@ def _moment(value: object) -> str:
 def _version_cells(found: ThingHistory) -> Iterator[tuple[str, ...]]:
     for version in found.versions:
         maker = _maker(found, version)
+        made_by = "not seen"
+        if maker:
+            made_by = step_ref(maker)
+        elif version.version == 0:
+            made_by = "found"
         yield (
             str(version.version),
             moment(version.created_at_ms),
-            step_ref(maker) if maker else ("found" if version.version == 0 else "not seen"),
+            made_by,
             one_line(version.digest[:19]),
             moment(version.deleted_at_ms),
         )

@@ -108,18 +108,19 @@ def _text(found: Drift, width: int, *, inputs: bool) -> Iterator[str]:
     from tallystick.cli.under import fingerprint_text
     from tallystick.sessions.configuration import AGENT, in_words
 
-    if found.second is None:
-        second = found.now
-    else:
-        second = found.second.configuration
-    names = [_name(found.first), _name(found.second) if found.second is not None else "now"]
-    prints = [fingerprint_text(found.first.configuration), fingerprint_text(second) if second is not None else ""]
+    second, name, fingerprint = found.now, "now", ""
+    if found.second is not None:
+        second, name = found.second.configuration, _name(found.second)
+    if second is not None:
+        fingerprint = fingerprint_text(second)
+    names = [_name(found.first), name]
+    prints = [fingerprint_text(found.first.configuration), fingerprint]
     yield from (f"{name}  {digits}" for name, digits in zip(_padded(names), prints, strict=True))
     if found.is_same:
-        is_known = any(name != AGENT for name in found.same)
-        yield click.style(
-            "the same configuration" if is_known else "the same agent; nothing else is recorded", bold=True
-        )
+        same = "the same agent; nothing else is recorded"
+        if any(section != AGENT for section in found.same):
+            same = "the same configuration"
+        yield click.style(same, bold=True)
     rows = [(one_line(item.section), first_line(in_words(item), max(width - 16, 40))) for item in found.differences]
     yield from (f"  {click.style(section, bold=True)}  {said}" for section, said in _pairs(rows))
     unread = [name for item in found.differences for name in item.unreadable]
@@ -132,7 +133,9 @@ def _text(found: Drift, width: int, *, inputs: bool) -> Iterator[str]:
 
 
 def _name(under: Under) -> str:
-    where = short(under.session) + (f":{under.n}" if under.n is not None else "")
+    where = short(under.session)
+    if under.n is not None:
+        where += f":{under.n}"
     return f"{where}  {one_line(under.agent)}  {one_line((under.at or '')[:16].replace('T', ' '))}"
 
 

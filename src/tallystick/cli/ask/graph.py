@@ -75,7 +75,7 @@ def _tell(run: Run, answers: list[Answer], form: str, output: Path | None) -> No
     if form == "json":
         run.json = True
     if output is None and form in ("text", "json"):
-        run.answer("graph", answer_data(found) if run.json else None, _trees(answers, run.width))
+        run.answer("graph", lambda: answer_data(found), _trees(answers, run.width))
         return
     drawn = _drawn(answers, form, run.width)
     data: dict[str, object] = {}

@@ -42,7 +42,7 @@ def taint(run: Run, start: str) -> None:
     with open_index(run.home) as index:
         run.take(index.remarks)
         found = taint_tree(run.home, index, start, folder=str(Path.cwd()))
-    run.answer("taint", found if run.json else None, _text(found, run.width))
+    run.answer("taint", found, _text(found, run.width))
 
 
 def _text(found: TaintTree, width: int) -> Iterator[str]:
@@ -58,8 +58,10 @@ def _lines(node: TaintNode, before: str, below: str, width: int) -> Iterator[str
     yield _line(node, before, width)
     last = len(node.children) - 1 + bool(node.left_out)
     for position, child in enumerate(node.children):
-        is_last = position == last
-        yield from _lines(child, below + ("└─ " if is_last else "├─ "), below + ("   " if is_last else "│  "), width)
+        branch, stem = "├─ ", "│  "
+        if position == last:
+            branch, stem = "└─ ", "   "
+        yield from _lines(child, below + branch, below + stem, width)
     if node.left_out:
         yield click.style(f"{below}└─ … cut here: {counted(node.left_out, 'source')} more", fg="yellow")
 
@@ -68,16 +70,21 @@ def _line(node: TaintNode, before: str, width: int) -> str:
     place = ""
     if node.session is not None:
         place = f"  {short(node.session)}:{node.n}"
-    after = (f"  {node.block}" if node.block is not None else "") + place
+    after, level, words, color = place, str(node.trust), before, _COLORS[node.trust]
+    if node.block is not None:
+        after = f"  {node.block}{place}"
     if node.confidence < 1:
         after += f"  {node.confidence:.2g}"
     if node.is_repeat:
         after += "  (see above)"
-    level = str(node.trust) + (", sensitive" if node.is_sensitive else "")
-    words = before + (_VIA[node.via] if node.via is not None else "")
+    if node.is_sensitive:
+        level, color = f"{level}, sensitive", "red"
+    if node.via is not None:
+        words += _VIA[node.via]
     room = max(width - width_of(words) - len(level) - len(after) - 2, _LEAST)
     what = one_line(node.source)
     if not (width_of(what) <= room):
         what = f"…{what[-room + 1 :]}"
-    shown = click.style(level, fg="red" if node.is_sensitive else _COLORS[node.trust])
-    return f"{click.style(words, dim=True) if words else ''}{what}  {shown}{click.style(after, dim=True)}".rstrip()
+    if words:
+        words = click.style(words, dim=True)
+    return f"{words}{what}  {click.style(level, fg=color)}{click.style(after, dim=True)}".rstrip()

@@ -153,6 +153,6 @@ def impact(run: Run, start: str, walk: WalkOptions) -> None:
         run.take(index.remarks)
         limits = walk.limits(0.0)  # a search for damage prefers too many results to too few
         found = ask(run.home, index, start, folder=str(Path.cwd()), limits=limits)
-    run.answer("impact", answer_data(found) if run.json else None, answer_text(found, run.width, upwards=False))
+    run.answer("impact", lambda: answer_data(found), answer_text(found, run.width, upwards=False))
     if len(found.nodes) == len(found.start.nodes):
         run.note("no result is recorded")

@@ -283,7 +283,8 @@ def _facts(found: CheckpointDetail) -> Iterator[tuple[str, str]]:
     yield "session", f"{one_line(entry.session)} ({one_line(entry.agent)})"
     yield "run", one_line(entry.run or "")
     yield "marks", f"{short(entry.session)}:{entry.position}" + (f", {one_line(marked.type)}" if marked else "")
-    yield "", outcome_of(marked, 100) if marked is not None else ""
+    if marked is not None:
+        yield "", outcome_of(marked, 100)
     yield "hash there", one_line(entry.position_hash)
     yield (
         "sealed as",
@@ -292,9 +293,12 @@ def _facts(found: CheckpointDetail) -> Iterator[tuple[str, str]]:
     yield "tokens used", one_line(tokens_text(entry.tokens))
     yield "git", _git(entry.git)
     yield "fingerprint", one_line(entry.config_fingerprint or "")
-    yield "kept", "exempt from retention" if found.is_kept else ""
-    yield "replaced by", f"{short(entry.session)}:{entry.replaced_by}" if entry.replaced_by is not None else ""
-    yield "dropped", "its content was deleted by retention; the step that it marks stays" if entry.is_pruned else ""
+    if found.is_kept:
+        yield "kept", "exempt from retention"
+    if entry.replaced_by is not None:
+        yield "replaced by", f"{short(entry.session)}:{entry.replaced_by}"
+    if entry.is_pruned:
+        yield "dropped", "its content was deleted by retention; the step that it marks stays"
 
 
 def _hook(hook: Any) -> str:

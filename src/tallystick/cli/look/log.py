@@ -54,7 +54,7 @@ def log(run: Run, /, session: str | None, as_graph: bool, limit: int | None, **f
             return
         rows = read_log(run.home, index, StepFilter(**filters), session=found, limit=run.limit(limit))
     _tell_lost(run, sum(row.step is None for row in rows.rows))
-    run.answer("log", _data(rows) if run.json else None, _text(rows, run.width))
+    run.answer("log", lambda: _data(rows), _text(rows, run.width))
     if rows.has_more:
         run.note(f"Showing {len(rows.rows)}; --limit N shows more")
 
@@ -103,7 +103,7 @@ def _graph(run: Run, found: GraphRows) -> None:
     most = max(min(run.width // 8, _MOST_LANES), 2)
     lanes = drawn([Node(row.entry.hash, row.parents) for row in found.rows], most=most)
     pairs = zip(found.rows, lanes, strict=True)
-    run.answer("log", _graph_data(pairs, found) if run.json else None, _graph_text(pairs, run.width))
+    run.answer("log", lambda: _graph_data(pairs, found), _graph_text(pairs, run.width))
     if found.has_more:
         run.note(f"Showing {len(found.rows)}; --limit N shows more")
 

@@ -157,13 +157,23 @@ class _Options(msgspec.Struct, frozen=True, kw_only=True):
         from tallystick.review.replay_sources import find_spot
         from tallystick.sessions.timeline import Below
 
+        start = stop = None
+        if self.start is not None:
+            start = find_spot(cast, self.start)
+        if self.stop is not None:
+            stop = find_spot(cast, self.stop)
+        below = Below.FOLD
+        if self.below is not None:
+            below = Below(self.below)
+        elif self.merge:
+            below = Below.INLINE
         own: dict[str, Any] = {"goals": self.goals, "texts": self.texts, "errors": self.errors}
         types = (*self.filters["types"], *self.only)
         return Asked(
             wanted=Wanted(**{**self.filters, **own, "types": types}),
-            start=find_spot(cast, self.start) if self.start is not None else None,
-            stop=find_spot(cast, self.stop) if self.stop is not None else None,
-            below=Below(self.below) if self.below is not None else Below.INLINE if self.merge else Below.FOLD,
+            start=start,
+            stop=stop,
+            below=below,
             merge=self.merge,
             limit=self.limit,
         )

@@ -14,7 +14,7 @@ from tallystick.cli.command import Command
 from tallystick.cli.context import Run, counted, pass_run, table
 from tallystick.cli.progress import opened_index
 from tallystick.cli.steps import short
-from tallystick.display.amounts import cost_text, short_count
+from tallystick.display.amounts import cost_text, count_or_blank, short_count
 from tallystick.display.text import cut, first_line, one_line, width_of
 
 if TYPE_CHECKING:
@@ -55,10 +55,13 @@ def tree(run: Run, name: str | None, depth: int, limit: int | None) -> None:
 
     with _unswept():
         with opened_index(run) as index:
-            most = limit if limit is not None or run.json else _MOST_DRAWN
+            if limit is not None or run.json:
+                most = limit
+            else:
+                most = _MOST_DRAWN
             found = session_tree(run.home, index, name, depth=depth, limit=most)
             run.take(index.remarks)
-        run.answer("tree", tree_data(found) if run.json else None, tree_text(found, run.width), version=2)
+        run.answer("tree", lambda: tree_data(found), tree_text(found, run.width), version=2)
 
 
 @contextmanager
@@ -171,9 +174,9 @@ def _cells(branch: Branch) -> Mapping[str, str]:
         "TOKENS": short_count(session.tokens.total) if session.tokens.total else "",
         "COST": cost_text(about.cost.microusd, about.cost.unknown),
         "STEPS": f"{session.steps:,}",
-        "CALLS": f"{session.tool_calls:,}" if session.tool_calls else "",
-        "FAILED": f"{session.failures:,}" if session.failures else "",
-        "MARKS": f"{about.checkpoints:,}" if about.checkpoints else "",
+        "CALLS": count_or_blank(session.tool_calls),
+        "FAILED": count_or_blank(session.failures),
+        "MARKS": count_or_blank(about.checkpoints),
         "GOAL OR TITLE": f"{_odd(branch)}{first_line(session.goal or session.title or '', 200)}",
     }
 

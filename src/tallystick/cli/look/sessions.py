@@ -13,7 +13,7 @@ from tallystick.cli.context import Run, counted, labelled, pass_run, path_text, 
 from tallystick.cli.filters import limit_option, time_option
 from tallystick.cli.progress import opened_index
 from tallystick.cli.steps import short
-from tallystick.display.amounts import cost_text
+from tallystick.display.amounts import cost_text, count_or_blank
 from tallystick.display.outcome import tokens_text
 from tallystick.display.text import cut, first_line, one_line, width_of
 
@@ -119,7 +119,7 @@ def _cells(row: SessionRow, about: About) -> tuple[str, ...]:
         cut(one_line(row.status), 12),
         _time(row.last),
         f"{row.steps:,}",
-        f"{row.failures:,}" if row.failures else "",
+        count_or_blank(row.failures),
         cost_text(about.cost.microusd, about.cost.unknown),
         first_line(row.goal or row.title or "", 200),
     )
@@ -197,7 +197,8 @@ def _facts(found: SessionDetail) -> Iterator[tuple[str, str]]:
     yield "agent", one_line(row.agent)
     yield "agent's id", one_line(row.source_session or "")
     yield "kind", one_line(row.kind) + _parent_text(row)
-    yield "depth", f"{found.about.depth}, below {short(found.root)}" if found.about.depth else ""
+    if found.about.depth:
+        yield "depth", f"{found.about.depth}, below {short(found.root)}"
     yield "status", _status(found)
     yield "goal", first_line(row.goal or "", 200)
     yield "run", one_line(row.run or "")
@@ -211,7 +212,7 @@ def _facts(found: SessionDetail) -> Iterator[tuple[str, str]]:
     yield "steps", f"{row.steps:,} in {counted(row.size, 'entry', 'entries')}, {_calls(row)}"
     yield "tokens", tokens_text({name: getattr(row.tokens, name) for name in row.tokens.__struct_fields__})
     yield "cost", cost_text(found.about.cost.microusd, found.about.cost.unknown)
-    yield "checkpoints", f"{found.about.checkpoints:,}" if found.about.checkpoints else ""
+    yield "checkpoints", count_or_blank(found.about.checkpoints)
     yield from facts(found.under)
     yield "sealed", _sealed(found)
     yield "journal", path_text(found.path) if found.path is not None else "gone"
@@ -274,6 +275,6 @@ def _request_cells(requests: tuple[RequestRow, ...], width: int) -> Iterator[tup
             f"{when:%Y-%m-%d %H:%M:%S}",
             f"{request.steps:,}",
             f"{request.tool_calls:,}",
-            f"{request.failures:,}" if request.failures else "",
+            count_or_blank(request.failures),
             first_line(request.prompt or "", max(width - 66, 20)),
         )

@@ -16,6 +16,7 @@ from tallystick.cli import spending
 from tallystick.cli.context import Run, counted, labelled, table
 from tallystick.cli.prices import prices_for
 from tallystick.cli.steps import short
+from tallystick.display.amounts import count_or_blank
 from tallystick.display.bars import bar
 from tallystick.display.outcome import duration_text
 from tallystick.display.text import cut, first_line, one_line
@@ -161,8 +162,8 @@ def _tools(figures: Statistics) -> Iterator[str]:
         (
             cut(one_line(name), _NAME),
             f"{tool.calls:,}",
-            f"{tool.failed:,}" if tool.failed else "",
-            f"{tool.denied:,}" if tool.denied else "",
+            count_or_blank(tool.failed),
+            count_or_blank(tool.denied),
             *map(_time, (tool.durations.p50_ms, tool.durations.p95_ms, tool.durations.max_ms, tool.durations.total_ms)),
             bar(tool.calls, most),
         )
@@ -196,9 +197,9 @@ def _parts(what: str, parts: Iterable[tuple[str, PartFigures]], figures: Statist
             cut(one_line(name), _NAME),
             _time(part.total_ms),
             f"{part.steps:,}",
-            f"{part.tool_calls:,}" if part.tool_calls else "",
-            f"{part.failures:,}" if part.failures else "",
-            f"{part.spending.tokens:,}" if part.spending.tokens else "",
+            count_or_blank(part.tool_calls),
+            count_or_blank(part.failures),
+            count_or_blank(part.spending.tokens),
             *spending.cells(part.spending, figures.spending)[-2:],
         )
         for name, part in every[:_MOST_ROWS]
@@ -219,7 +220,8 @@ def _funnel(funnel: Funnel) -> Iterator[tuple[str, str]]:
         ("bash, deterministic", funnel.bash_deterministic),
         ("bash, by a model", funnel.bash_llm),
     ):
-        yield name, _stage(stage, whole) if stage.checked else ""
+        if stage.checked:
+            yield name, _stage(stage, whole)
     yield "ways", _words(funnel.paths)
     yield "permissions", _words(funnel.permissions)
     yield "policies", _words(funnel.policy)
@@ -247,7 +249,8 @@ def _phases(phases: Phases) -> Iterator[tuple[str, str]]:
         triggers = ""
         if name == "reconcile" and phases.triggers:
             triggers = f" ({_words(phases.triggers)})"
-        yield name, f"{stage.checked:>5,}  {_words(stage.answers)}{triggers}{took}" if stage.checked else ""
+        if stage.checked:
+            yield name, f"{stage.checked:>5,}  {_words(stage.answers)}{triggers}{took}"
 
 
 def _odd(anomaly: Anomaly) -> tuple[str, str]:

@@ -109,7 +109,8 @@ def _facts(found: Status) -> Iterator[tuple[str, str]]:
             f"ledger {_bytes(sizes.ledger)}, index {_bytes(sizes.index)}"
         ),
     )
-    yield "torn", f"{counted(sizes.torn_files, 'half-written line')} set aside" if sizes.torn_files else ""
+    if sizes.torn_files:
+        yield "torn", f"{counted(sizes.torn_files, 'half-written line')} set aside"
     yield "index", one_line(found.index)
     yield "recorder", _recorder(found)
     for number, session in enumerate(found.live[:_MOST_LIVE]):

@@ -67,7 +67,11 @@ def tsa(run: Run, url: str, ca: Path | None) -> None:
     from tallystick.trust.anchors import Target, targets
 
     known = next((each for each in targets(run.home) if each.kind == "tsa" and each.target == url), None)
-    given = ca.read_text("utf-8") if ca is not None else known.ca if known is not None else None
+    given = None
+    if ca is not None:
+        given = ca.read_text("utf-8")
+    elif known is not None:
+        given = known.ca
     _put(run, Target(kind="tsa", target=url, ca=given))
 
 

@@ -115,14 +115,19 @@ def verify(run: Run, options: VerifyOptions) -> None:
         if options.target is not None or options.since is not None or options.anchored:
             raise UsageError("--proof goes with --pinned, --remembered and --require A1 or A2 only")
         _verify_proof(run, options.proof, options.pinned, options.require, options.remembered)
+    require = head = None
+    if options.require is not None:
+        require = Require(options.require)
+    if options.remembered is not None:
+        head = options.remembered.read_bytes()
     with progress_bar(run, None) as advance:
         verdict = verify_named(
             options.target,
             home=run.home.folder,
-            require=Require(options.require) if options.require is not None else None,
+            require=require,
             since=options.since,
             pinned=options.pinned,
-            remembered=options.remembered.read_bytes() if options.remembered is not None else None,
+            remembered=head,
             anchored=[
                 Target(kind=kind, target=place, ref=ref or None)
                 for kind, where in options.anchored
