@@ -11,7 +11,7 @@ from tools.api_contract import hidden_part, named_by
         ("tallystick.cli.ask.why", "tallystick.ask.why", None),
         ("tallystick.cli.ask.why", "tallystick.ask", None),
         ("tallystick.cli.ask.why", "tallystick.errors", None),
-        ("tallystick.ask.why", "tallystick.ask.labels", None),
+        ("tallystick.ask.why", "tallystick.ask.graph_walk", None),
         ("tallystick.ask.why", "msgspec.json", None),
         ("tallystick.cli.ask.why", "tallystick.ask.no_such_module", "tallystick.ask.no_such_module"),
         ("tallystick.policy.calls.reading", "tallystick.intent.shell.effects", None),

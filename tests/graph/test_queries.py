@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from tallystick.errors import UsageError
 from tallystick.graph.family import all_links
 from tallystick.graph.graph import Graph
+from tallystick.graph.lookup import resolve_session
 from tallystick.graph.project import project
 from tallystick.graph.queries import (
     Indexed,
@@ -14,7 +17,17 @@ from tallystick.graph.queries import (
     indexed_sessions,
     list_requests,
     list_sessions,
+    moments_of,
+    newest_time,
+    telling_steps,
 )
+from tallystick.journal.home import Home
+from tallystick.model.step import Opening, Source, Step
+from tallystick.recording.recorder import Recorder
+from tallystick.recording.run_config.declared import RunsUnder
+from tallystick.recording.session_writer import SessionWriter
+from tallystick.sessions.states import Moment
+from tallystick.workspace.indexing import open_index
 from tests.graph.making import Session, sid_of, time_at
 
 
@@ -123,3 +136,69 @@ def test_what_is_indexed_can_be_held_against_the_journals(four: Graph) -> None:
     found = {indexed.session: indexed for indexed in indexed_sessions(four)}
     assert found[sid_of("b")] == Indexed(sid_of("b"), 2, told("b", start=300).lines[-1].step.hash)
     assert list(found) == sorted(found)
+
+
+def test_the_newest_step_of_an_agent_and_a_source_is_found(tmp_path: Path) -> None:
+    home = Home(tmp_path / "store")
+    session_writer = SessionWriter(home)
+    try:
+        session_writer.open(Opening(session="s", agent="a", source=Source.TRANSCRIPT))
+        for number, source in enumerate((Source.HOOK, Source.TRANSCRIPT, Source.HOOK, Source.TRANSCRIPT)):
+            session_writer.add(
+                "a",
+                Step(
+                    session="s",
+                    type="system",
+                    source=source,
+                    source_id=f"e{number}",
+                    ts=f"2026-01-0{number + 1}T00:00:00Z",
+                ),
+            )
+    finally:
+        session_writer.close()
+    with open_index(home) as index:
+        (hook,) = index.graph.rows("SELECT recorded FROM steps WHERE source_id = 'e2'")
+        assert newest_time(index.graph, "a", "hook") == hook[0]
+        assert newest_time(index.graph, "a", "acp") is None
+        assert newest_time(index.graph, "b", "hook") is None
+
+
+def test_starts_and_ends_are_told_in_order_and_second_tellings_are_not(graph: Graph) -> None:
+    session = Session("one")
+    session.begin()
+    session.prompt("go")
+    session.add("session_end", {"status": "error"})
+    session.add("session_end", {"status": "success", "corroborates": 2})
+    session.add("session_start", {"resumed": True})
+    session.add("session_end", {"status": ["odd"]})
+    session.add("session_end", None)
+    session.add("session_end", {"success": False})
+    project(graph, [session.journal()])
+    assert moments_of(graph, session.sid) == [
+        Moment(0, is_end=False),
+        Moment(2, is_end=True, word="error"),
+        Moment(4, is_end=False, is_resumed=True),
+        Moment(5, is_end=True, word=["odd"]),
+        Moment(6, is_end=True),
+        Moment(7, is_end=True, word="failed"),
+    ]
+    assert moments_of(graph, sid_of("nobody")) == []
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    return Home(tmp_path / "store")
+
+
+def test_the_checkpoints_and_changes_of_one_session_are_found_in_order(home: Home) -> None:
+    with Recorder(home.folder) as recorder:
+        for name in ("one", "two"):
+            with recorder.session("mine", name, configuration=RunsUnder(inputs={"a": {"x": 1}})) as session:
+                session.prompt("hi")
+                session.runs_under(RunsUnder(inputs={"a": {"x": 2}}))
+    with open_index(home) as index:
+        asked = resolve_session(index.graph, "two").session
+        found = telling_steps(index.graph, asked)
+        assert [(n, kind) for n, kind, _ in found] == [(1, "checkpoint"), (3, "config_change")]
+        assert [n for n, _, _ in telling_steps(index.graph, asked, until=2)] == [1]
+        assert telling_steps(index.graph, "0" * 32) == []

@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 
 from tallystick.errors import PolicyError
-from tallystick.guard.backtest import hold_against_record
+from tallystick.guard.backtest import HistoricalWorld, hold_against_record
 from tallystick.model.decision import Effect
+from tallystick.policy.world import Past, Provenance, Unread
 from tests.support.recorded_calls import Recording
 
 
@@ -80,3 +81,13 @@ def test_no_file_of_now_changes_what_is_said_of_then(recording: Recording, tmp_p
 def test_a_candidate_that_cannot_be_used_is_named(recording: Recording, tmp_path: Path) -> None:
     with pytest.raises(PolicyError, match=r"candidate\.cedar, the policy on line 1"):
         hold_against_record(recording.home, [candidate(tmp_path, "forbid everything;")])
+
+
+def test_without_a_story_nothing_is_known_but_where_the_session_works() -> None:
+    then = HistoricalWorld()
+    then.folder = "/w"
+    assert then.provenance("/w/a") == Provenance()
+    assert then.past() == Past(workspace="/w")
+    assert then.content("/w/a") is Unread.MISSING
+    assert then.tracking("/w/a").is_committed
+    assert not then.tracking("/v/a").is_committed

@@ -11,7 +11,7 @@ from types import MappingProxyType
 
 import pytest
 
-from tallystick.guard.historical_world import HistoricalWorld
+from tallystick.guard.backtest import HistoricalWorld
 from tallystick.model.decision import Call
 from tallystick.policy.calls.reader import read_call
 from tallystick.policy.calls.reading import CallReading

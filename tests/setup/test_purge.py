@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tallystick.ask.prices import FILE as PRICES
-from tallystick.ask.rate_cache import FILE as RATES
+from tallystick.ask.session_costs import FILE as RATES
 from tallystick.capture import recorder, supervisor
 from tallystick.capture.completion_files import MARK, completion_file, completion_files, write_completion
 from tallystick.capture.place import Place

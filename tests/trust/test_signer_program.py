@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import plistlib
 import subprocess
 from pathlib import Path
 
@@ -10,7 +11,8 @@ import pytest
 
 from tallystick.errors import JournalError
 from tallystick.signer.pins import check_guarded
-from tallystick.trust.signer_program import copy_program, interpreter
+from tallystick.trust.signer_program import copy_program, interpreter, launchd_plist, systemd_unit
+from tests.support.cases import each
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can give files to root")
@@ -35,3 +37,18 @@ def test_the_interpreter_is_one_that_only_root_may_change() -> None:
         assert "only root may change" in str(error)  # noqa: PT017
     else:
         check_guarded(found)
+
+
+WORDS = ["a", 'say "hi"', "back\\slash", "100%", "$HOME", "<a&b>"]
+
+
+def test_systemd_takes_each_word_as_it_is() -> None:
+    text = systemd_unit(WORDS, 7, folder=Path("/f"), socket=Path("/run/s/socket"))
+    assert 'ExecStart="a" "say \\"hi\\"" "back\\\\slash" "100%%" "$$HOME" "<a&b>"\n' in text
+    assert "\nUser=7\nRuntimeDirectory=s\n" in text
+
+
+@each("user", ["tally-signer", "<&>"])
+def test_launchd_does_too(user: str) -> None:
+    found = plistlib.loads(launchd_plist(WORDS, user).encode())
+    assert (found["ProgramArguments"], found["UserName"]) == (WORDS, user)

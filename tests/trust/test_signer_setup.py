@@ -26,9 +26,8 @@ from tallystick.trust import signer_setup
 from tallystick.trust.drop_privileges import as_user
 from tallystick.trust.external_evidence import ExternalEvidence, outlook
 from tallystick.trust.signer import ask_status
-from tallystick.trust.signer_program import interpreter
+from tallystick.trust.signer_program import Places, interpreter, usual_places
 from tallystick.trust.signer_setup import Plan, leave, plan, set_up
-from tallystick.trust.signer_unit import Places, usual_places
 from tallystick.trust.verify import Demand, StoreEvidence, verify_store
 
 ALICE, BOB = 64_112, 64_113
@@ -404,7 +403,7 @@ def python(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_systemd_unit(python: None) -> None:
-    from tallystick.trust.signer_unit import systemd_unit
+    from tallystick.trust.signer_program import systemd_unit
 
     places = Places()
     text = systemd_unit(signer_setup.command(places), 990, folder=places.folder, socket=places.socket)
@@ -412,7 +411,7 @@ def test_the_systemd_unit(python: None) -> None:
 
 
 def test_where_launchd_runs_the_machine_a_plan_offers_its_property_list(tmp_path: Path, python: None) -> None:
-    from tallystick.trust.signer_unit import launchd_plist
+    from tallystick.trust.signer_program import launchd_plist
 
     home = Home(tmp_path / "store")
     record(home, os.geteuid(), "s")

@@ -13,7 +13,9 @@ from textual.pilot import Pilot
 
 from tallystick.journal.home import Home
 from tallystick.recording.recorder import Recorder
-from tallystick.tui.keys import bindings
+from tallystick.tui.app import help_text
+from tallystick.tui.keys import PANES, SIGNS, bindings
+from tallystick.tui.pages import Page
 from tallystick.workspace import settings
 from tests.tui.conftest import LARGE, SMALL, VERIFYING, app_of, counting, lines, play, press, seen, settled
 from tests.tui.hostile import make_hostile
@@ -213,3 +215,25 @@ def test_without_colour_the_screen_says_the_same(store: Home, monkeypatch: pytes
     assert some != set()
     assert none == set()
     assert "✕" in without
+
+
+def test_every_key_and_every_sign_is_in_it() -> None:
+    text = "\n".join("".join(part for part, _ in line) for line in help_text())
+    for _, keys in PANES:
+        for key in keys:
+            assert key.shown in text
+            assert key.does in text
+    for signs, meaning in SIGNS:
+        assert signs in text
+        assert meaning in text
+
+
+@pytest.mark.parametrize("key", ["escape", "q", "question_mark"])
+def test_it_is_left_by(store: Home, key: str) -> None:
+    async def script(pilot: Pilot[None]) -> list[bool]:
+        await press(pilot, "question_mark")
+        opened = isinstance(app_of(pilot).screen, Page)
+        await press(pilot, key)
+        return [opened, isinstance(app_of(pilot).screen, Page)]
+
+    assert play(store, script) == [True, False]

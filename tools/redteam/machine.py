@@ -21,9 +21,8 @@ from tallystick.model.verdict import Level, Require, Verdict
 from tallystick.recording.session_writer import SessionWriter
 from tallystick.trust.anchors import Target, anchor
 from tallystick.trust.external_evidence import outlook
-from tallystick.trust.signer_program import copy_program, interpreter
+from tallystick.trust.signer_program import Places, copy_program, interpreter
 from tallystick.trust.signer_setup import plan, set_up, start
-from tallystick.trust.signer_unit import Places
 from tallystick.trust.verify import Demand, StoreEvidence, verify_file, verify_store
 from tallystick.trust.verify_named import verdict_on_no_files
 from tools.redteam.remotes import bare

@@ -11,7 +11,6 @@ __all__ = [
     "known_taint",
     "log",
     "log_graph",
-    "picture",
     "prices",
     "search",
     "session_costs",

@@ -1,6 +1,6 @@
-"""The filters that `log` and `replay` share, as options; and the notation of times.
+"""Options that several commands share: the filters of `log` and `replay`, the limits of walks; and the notation of times.
 
-Owns the options. Their meaning for a step is in workspace.filters.
+Owns the options. The meaning of filters for a step is in workspace.filters, that of limits in lineage.walk.
 """
 
 from __future__ import annotations
@@ -8,11 +8,16 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
+import msgspec
 
+from tallystick.cli.command import options_as
 from tallystick.model.moments import normal_time, write_time
+
+if TYPE_CHECKING:
+    from tallystick.lineage.walk import Limits
 
 _AGO = re.compile(r"(\d{1,6})\s*(s|min|m|h|d|w)\Z", re.ASCII)
 _UNITS = {"s": "seconds", "m": "minutes", "min": "minutes", "h": "hours", "d": "days", "w": "weeks"}
@@ -115,3 +120,69 @@ def limit_option(what: str) -> Callable[[Callable[..., Any]], Callable[..., Any]
         metavar="N",
         help=f"At most this many {what}.  [default: the setting output.limit, 50]",
     )
+
+
+# Walks -----------------------------------------------------------------------------------------------------------------
+
+
+_LEAST = 0.4
+"""What an earlier prompt had read counts 0.3: it is nearly always something else that was written from."""
+
+
+class WalkOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """The limits of a walk, as they were given."""
+
+    depth: int
+    limit: int
+    fan_out: int
+    least: float | None
+
+    def limits(self, default: float = _LEAST) -> Limits:
+        """The limits in the form that operations take; `default` is the least confidence unless one is given."""
+        from tallystick.lineage.walk import Limits
+
+        least = self.least
+        if least is None:
+            least = default
+        return Limits(depth=self.depth, nodes=self.limit, edges_a_node=self.fan_out, least_confidence=least)
+
+
+def walk_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The limits of a walk, as options; the command takes them as `walk`."""
+    options = (
+        click.option(
+            "--depth",
+            type=click.IntRange(0, 100),
+            metavar="N",
+            default=8,
+            show_default=True,
+            help="How many edges to follow.",
+        ),
+        click.option(
+            "--limit",
+            type=click.IntRange(1, 20_000),
+            metavar="N",
+            default=300,
+            show_default=True,
+            help="At most this many nodes.",
+        ),
+        click.option(
+            "--fan-out",
+            type=click.IntRange(1, 5_000),
+            metavar="N",
+            default=50,
+            show_default=True,
+            help="At most this many edges of one node.",
+        ),
+        click.option(
+            "--min-confidence",
+            "least",
+            type=click.FloatRange(0, 1),
+            metavar="X",
+            help="Follow no edge with lower confidence. [default: 0.4; of impact 0]",
+        ),
+    )
+    command = options_as(WalkOptions, "walk")(command)
+    for option in reversed(options):
+        command = option(command)
+    return command

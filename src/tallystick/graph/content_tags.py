@@ -1,6 +1,6 @@
 """The tags of a content that a call writes, and what they say.
 
-Owns what is asked of `policy.inspection` while journals are projected. Must not know rows.
+Owns what is asked of `policy.content.inspection` while journals are projected. Must not know rows.
 """
 
 from __future__ import annotations

@@ -16,6 +16,61 @@ from tallystick.graph.steps import Tokens
 from tallystick.graph.tables import TOKENS
 from tallystick.graph.times import asked_time, milliseconds
 from tallystick.model.moments import epoch_time
+from tallystick.sessions.states import Moment, word_of_end
+
+_MOST = 2_000
+_TELLING = (
+    "SELECT s.n, s.type, s.offset FROM sessions x JOIN steps s ON s.id >= x.first_id AND s.id < x.first_id + x.size"
+    " WHERE x.session_id = ? AND s.type IN ('checkpoint', 'config_change') AND s.n <= ? ORDER BY s.n LIMIT ?"
+)
+
+
+def telling_steps(graph: Graph, session: str, *, until: int | None = None) -> list[tuple[int, str, int]]:
+    """The checkpoints and changes of a session up to entry `until`: number, type, and where the line begins.
+
+    Raises:
+        GraphError: the index cannot be read.
+    """
+    last = until
+    if last is None:
+        last = 1 << 62
+    return [(n, kind, offset) for n, kind, offset in graph.rows(_TELLING, (session, last, _MOST))]
+
+
+_MOMENTS = (
+    "SELECT s.n, s.type, s.meta, s.success = 0 FROM sessions x"
+    " JOIN steps s ON s.id >= x.first_id AND s.id < x.first_id + x.size"
+    " WHERE x.session_id = ? AND s.type IN ('session_start', 'session_end') AND s.corroborates IS NULL"
+    " ORDER BY s.id LIMIT 10000"
+)
+
+
+class _Said(msgspec.Struct):
+    status: object = None
+    resumed: object = None
+
+
+def moments_of(graph: Graph, session: str) -> list[Moment]:
+    """The starts and ends of a session, in order. Raises GraphError."""
+    found = []
+    for n, kind, meta, has_failed in graph.rows(_MOMENTS, (session,)):
+        if meta:
+            said = msgspec.json.decode(meta, type=_Said)
+        else:
+            said = _Said()
+        word = word_of_end(said.status, False if has_failed else None)
+        found.append(Moment(n, is_end=kind == "session_end", word=word, is_resumed=said.resumed is True))
+    return found
+
+
+def newest_time(graph: Graph, agent: str, source: str) -> str | None:
+    """When the newest step of an agent from a source (docs/format.md 6.4) was recorded, or None."""
+    row = graph.row(
+        "SELECT recorded FROM steps WHERE agent_id = ? AND source = ? ORDER BY at_us DESC LIMIT 1", (agent, source)
+    )
+    if row is None:
+        return None
+    return str(row[0])
 
 
 class SessionRow(msgspec.Struct, frozen=True, kw_only=True):

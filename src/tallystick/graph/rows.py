@@ -1,20 +1,136 @@
-"""A recorded step as a row of `steps` and as rows of `session_edges`, and what its call means to do as rows of `intents`.
+"""A recorded step as rows: of `steps`, `session_edges` and `checkpoints`, and what its call means to do, of `intents`.
 
-Owns the columns, and that nothing a journal may hold upsets them: journals are read here before they are verified, so a
-member with another type than it should have counts as absent.
+Owns the columns, which members of `meta` are kept as one JSON text because they have none, which steps mark a position,
+and that nothing a journal may hold upsets them: journals are read here before they are verified, so a member with another
+type than it should have counts as absent. Must not know SQL, nor what a member means.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import orjson
 
-from tallystick.graph.extra_meta import other_members
 from tallystick.graph.json_columns import plain
-from tallystick.graph.tables import EdgeRow, IntentRow, SessionState, StepRow
+from tallystick.graph.tables import CheckpointRow, EdgeRow, IntentRow, SessionState, StepRow
 from tallystick.graph.times import microseconds
 from tallystick.model.intent import Chance, Intent
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Json
+from tallystick.sessions.checkpoints import Trigger
+
+_TRIGGERS = frozenset(Trigger)
+_MOST_LABEL = 1_000
+_MOST_JSON = 65_536
+
+
+def checkpoint_row(step: Recorded, row: StepRow) -> CheckpointRow:
+    """The row of a step of type `checkpoint` or `compaction`."""
+    trigger, position, digest = _marked(step)
+    label = step.text("content.label") or step.text("content.ckpt_id")
+    return CheckpointRow(
+        row.id,
+        step.session,
+        step.n,
+        step.hash,
+        trigger,
+        plain(label, _MOST_LABEL) if label is not None else None,
+        position,
+        digest,
+        text_or_none(step.member("run")),
+        row.at_us,
+        _json(step.values.get("content.git")),
+        _json(step.meta.get("tokens_used")),
+        text_or_none(step.meta.get("config_fingerprint")),
+        _json(step.values.get("content.metadata")),
+        None,
+        int("content.label" in step.withheld),
+    )
+
+
+def _marked(step: Recorded) -> tuple[str, int, str]:
+    """What triggered it, and the number and hash of the entry that it marks, as it says them."""
+    if step.type == "compaction":
+        return "compaction", step.n, step.hash
+    trigger = text_or_none(step.meta.get("trigger"))
+    position, digest = whole_or_none(step.meta.get("position")), text_or_none(step.meta.get("position_hash"))
+    if trigger not in _TRIGGERS or position is None or digest is None:
+        return "phase", max(step.n - 1, 0), step.prev
+    return trigger, position, digest
+
+
+def replaced_checkpoints(step: Recorded) -> list[str]:
+    """Hashes of the checkpoints of its session whose place this one takes."""
+    found = step.meta.get("replaces")
+    if isinstance(found, list):
+        return [digest for digest in found if isinstance(digest, str)]
+    return []
+
+
+def _json(value: Json) -> str | None:
+    if not isinstance(value, dict | list):
+        return None
+    try:
+        text = orjson.dumps(value, option=orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS).decode()
+    except (TypeError, ValueError):
+        return None
+    if len(text) <= _MOST_JSON:
+        return text
+    return None
+
+
+LONGEST = 1_024
+"""Bytes of the text. The journal has all of it."""
+
+LEFT_OUT = "left_out"
+"""The member that says how many others were left out to keep to that."""
+
+_IN_COLUMNS = frozenset(
+    (
+        *("type", "ts", "recorded", "source", "source_id", "corr", "parent", "request", "tool", "success"),
+        *("duration_ms", "model", "tokens", "agent_role", "revises", "corroborates"),
+    )
+)
+
+
+def other_members(names: Mapping[str, Json]) -> str | None:
+    """The members that no column holds, as a JSON object; None if none exist. Shortest first where not all fit.
+
+    Args:
+        names: `meta`, and what went to `content.meta` because it does not fit there (docs/format.md 6.2).
+    """
+    others = {key: value for key, value in names.items() if key not in _IN_COLUMNS}
+    if not others:
+        return None
+    try:
+        text = orjson.dumps(others)
+    except (TypeError, ValueError):
+        return _cut(others)
+    if len(text) <= LONGEST:
+        return text.decode()
+    return _cut(others)
+
+
+def _cut(others: Mapping[str, Json]) -> str:
+    """As many members as fit, and how many do not."""
+    pieces = sorted(filter(None, (_piece(key, value) for key, value in others.items())), key=len)
+    kept: list[str] = []
+    left = LONGEST - len(f'{{"{LEFT_OUT}":{len(others)}}}')
+    for piece in pieces:
+        left -= len(piece.encode()) + 1
+        if left < 0:
+            break
+        kept.append(piece)
+    return "{" + ",".join([*kept, f'"{LEFT_OUT}":{len(others) - len(kept)}']) + "}"
+
+
+def _piece(key: str, value: Json) -> str | None:
+    """One member unchanged in an object, None if JSON has no words for it."""
+    try:
+        return orjson.dumps({key: value}).decode()[1:-1]
+    except (TypeError, ValueError):  # a number beyond 64 bits, half a surrogate pair
+        return None
+
 
 BY_TOOL, MAYBE = 0.9, 0.5
 """How sure it is that something happened which a tool is for, and which only may happen."""

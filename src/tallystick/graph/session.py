@@ -12,9 +12,17 @@ from tallystick.graph.document import plain_text
 from tallystick.graph.earlier import EarlierCalls
 from tallystick.graph.json_columns import plain
 from tallystick.graph.lineage import LineageProjection, TagsIn
-from tallystick.graph.marks import checkpoint_row, replaced_checkpoints
 from tallystick.graph.pending import SessionRows
-from tallystick.graph.rows import edge_rows, known_time, step_row, text_or_none, whole_or_none, written_for_an_hour
+from tallystick.graph.rows import (
+    checkpoint_row,
+    edge_rows,
+    known_time,
+    replaced_checkpoints,
+    step_row,
+    text_or_none,
+    whole_or_none,
+    written_for_an_hour,
+)
 from tallystick.graph.tables import TOKENS, RequestState, SessionState, StepRow, UsageState
 from tallystick.graph.times import microseconds, milliseconds
 from tallystick.model.recorded import Recorded

@@ -19,8 +19,7 @@ from tallystick.agents.hooks import HookAdapter, hook_adapters
 from tallystick.capture.tracking import load_git, repository_of, tracking_of
 from tallystick.catalog.agents import Base, folder_variables, hook_switches
 from tallystick.guard.call_effects import CallEffects, Deeds, deed_of, recorded_deed
-from tallystick.guard.file_inspection import inspect_written
-from tallystick.guard.live_world import LiveWorld
+from tallystick.guard.live_world import LiveWorld, inspect_written
 from tallystick.guard.policies import Policies, detectors
 from tallystick.guard.recorded_context import OnRecord, PathFacts
 from tallystick.journal.home import Home

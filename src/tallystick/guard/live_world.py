@@ -1,6 +1,7 @@
-"""The machine and the record, as they are when a call is judged: what `policy.world` asks.
+"""The machine and the record, as they are when a call is judged: what `policy.world` asks; and files after a call.
 
-Owns looking at files; the record is `recorded_context`'s. Must not know why something is asked.
+Owns looking at files; the record is `recorded_context`'s. Before a call, `policy` sees only what the call tells; a program
+may write something else. Must not know why something is asked, nor what follows from a tag.
 """
 
 from __future__ import annotations
@@ -15,10 +16,39 @@ from itertools import islice
 from pathlib import Path
 from typing import Protocol
 
+import msgspec
+
 from tallystick.capture.content import Contents
 from tallystick.capture.tracking import repository_of, tracking_of
+from tallystick.policy.content.inspection import content_tags, language_in
 from tallystick.policy.world import Content, FileKind, FileState, Past, Provenance, Tracking, Unread
 from tallystick.scrubbing.finding import Counts, scrub_text
+
+
+class Inspected(msgspec.Struct, frozen=True, kw_only=True):
+    """A file as it is now."""
+
+    path: str
+    digest: str | None = None
+    """`sha256:` and hex; None: it could not be read."""
+    tags: frozenset[str] = frozenset()
+    """Words of `policy.content.inspection.TAGS` and `policy.risks.RISKS`. They are the digest's: other content has others."""
+
+
+def inspect_written(path: str, user_home: Path) -> Inspected | None:
+    """Look at a file that a call wrote, an absolute path; None if it is not there or holds no code."""
+    found = _CONTENTS.read(path)
+    if isinstance(found, Content):
+        language = language_in(found.text, path)
+        if language is None:
+            return None
+        tags = content_tags(found.text, language, home=str(user_home), name=posixpath.basename(path))
+        return Inspected(path=path, digest=found.digest, tags=tags)
+    is_code = found is not Unread.MISSING and language_in("", path) is not None
+    if is_code:
+        return Inspected(path=path, tags=frozenset((str(found),)))
+    return None
+
 
 _CONTENTS = Contents()
 """One for the process: what a file holds is the same for all who ask."""

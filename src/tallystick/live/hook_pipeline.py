@@ -22,10 +22,9 @@ from tallystick.capture.programs import ANSWER, PROBE
 from tallystick.errors import FormatError, TallystickError
 from tallystick.guard.policy_change import Change, step_of_change
 from tallystick.live.alerts import LiveAlerts, LookAfter, decided_step
-from tallystick.live.call_folders import Folders
 from tallystick.live.configuration import LiveConfiguration, Sighting, environment_of_hook
 from tallystick.live.delivery import Delivery, Unfinished
-from tallystick.live.working_dirs import Whereabouts
+from tallystick.live.working_dirs import Folders, Whereabouts
 from tallystick.model.decision import Call, Decision, Effect
 from tallystick.model.step import Event, Json, Loss, Opening, Ref, SessionKind, Source, Step
 from tallystick.policy.alert import alert_of_decision

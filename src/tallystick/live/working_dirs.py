@@ -1,6 +1,7 @@
-"""Who works where: the sessions whose hooks spoke lately, each with the folder it works in.
+"""Who works where: the sessions whose hooks spoke lately and the folder each works in, and where each call runs.
 
-Owns for how long a session counts as live, and that its folder is the one in which it began. Must not know what is recorded.
+Owns for how long a session counts as live, that its folder is the one in which it began, and noting a folder with the
+first call that runs in it: relative paths of a call mean nothing without it. Must not know what is recorded.
 """
 
 from __future__ import annotations
@@ -8,8 +9,38 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable
 
+from msgspec.structs import replace
+
 from tallystick.agents.hooks import Payload
-from tallystick.model.step import Opening
+from tallystick.model.step import Event, Opening, Step
+
+_FOLDER = "personal.cwd"
+_MOST_NOTED = 1024
+
+
+class Folders:
+    """The folder of each session's last call, for the sessions used last."""
+
+    def __init__(self) -> None:
+        self._known: OrderedDict[tuple[str, str], str] = OrderedDict()
+
+    def noted(self, agent: str, event: Event, folder: str | None) -> Event:
+        """The event, with its folder if that is news.
+
+        Args:
+            folder: where the call runs, if the event is a call and its source says so.
+        """
+        if not isinstance(event, Step) or event.type != "tool_call" or not folder or _FOLDER in event.values:
+            return event
+        key = (agent, event.session)
+        if self._known.get(key) == folder:
+            return event
+        self._known[key] = folder
+        self._known.move_to_end(key)
+        if len(self._known) > _MOST_NOTED:
+            self._known.popitem(last=False)
+        return replace(event, values={**event.values, _FOLDER: folder})
+
 
 _MOST_SESSIONS = 256
 _LIVE_SECONDS = 600.0

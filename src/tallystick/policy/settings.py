@@ -1,6 +1,6 @@
 """What the user sets about policy: the profile, and the places, hosts and limits that facts are measured against.
 
-Owns the values and their defaults. Must not know where they are kept: `guard.policy_settings` reads `config.toml`.
+Owns the values and their defaults. Must not know where they are kept: `guard.policies` reads `config.toml`.
 """
 
 from __future__ import annotations

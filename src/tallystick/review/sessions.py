@@ -18,8 +18,7 @@ import msgspec
 from tallystick.ask.session_costs import NOTHING, Cost, SessionCosts
 from tallystick.graph.family import Link, Sums, all_links, checkpoint_counts, sums_of, ways_up, whole_trees
 from tallystick.graph.lookup import resolve_session
-from tallystick.graph.moments import moments_of
-from tallystick.graph.queries import RequestRow, SessionFilter, SessionRow, list_requests, sessions_of
+from tallystick.graph.queries import RequestRow, SessionFilter, SessionRow, list_requests, moments_of, sessions_of
 from tallystick.graph.queries import list_sessions as list_in_index
 from tallystick.graph.steps import Tokens
 from tallystick.journal.home import Home

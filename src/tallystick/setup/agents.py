@@ -19,7 +19,7 @@ from tallystick.capture.programs import codex_hooks, find_program, program_versi
 from tallystick.capture.surroundings import Surroundings
 from tallystick.catalog.agents import AGENTS, AgentFacts
 from tallystick.errors import TallystickError
-from tallystick.graph.newest import newest_time
+from tallystick.graph.queries import newest_time
 from tallystick.journal.home import Home
 from tallystick.model.step import Source
 from tallystick.setup.install import hooked_events, switched_off_by

@@ -34,8 +34,15 @@ from tallystick.signer.vault import make_vault, vault_owner
 from tallystick.trust.anchors import keys_of
 from tallystick.trust.drop_privileges import as_user
 from tallystick.trust.signer import ask_status, live_key
-from tallystick.trust.signer_program import copy_program, interpreter
-from tallystick.trust.signer_unit import LABEL, Places, launchd_plist, systemd_unit, usual_places
+from tallystick.trust.signer_program import (
+    LABEL,
+    Places,
+    copy_program,
+    interpreter,
+    launchd_plist,
+    systemd_unit,
+    usual_places,
+)
 from tallystick.trust.sudo_command import as_root
 
 USER = "tally-signer"

@@ -1,4 +1,4 @@
-"""The full screen: sessions on the left, the steps of one on the right, everything of a step below.
+"""The full screen: sessions on the left, the steps of one on the right, everything of a step below; and the help.
 
 Owns the keys that are neither jumps nor searches: following, the verdict, copying, and the screens on top.
 """
@@ -14,8 +14,22 @@ from tallystick.review import browse_upkeep
 from tallystick.tui.badge import verdict_text
 from tallystick.tui.finding import Finding
 from tallystick.tui.frame import FOLLOWING
-from tallystick.tui.help import help_text
-from tallystick.tui.theme import GOOD, LINK, NOTE, Piece
+from tallystick.tui.keys import PANES, SIGNS
+from tallystick.tui.theme import BOLD, DIM, GOOD, LINK, NOTE, PLAIN, Piece
+
+_FIRST = "Everything shown is read from the journals. Only settings can be changed here."
+
+
+def help_text() -> list[list[Piece]]:
+    """The help, line by line."""
+    lines: list[list[Piece]] = [[(_FIRST, DIM)]]
+    for title, keys in PANES:
+        lines += [[], [(title, BOLD)]]
+        lines += [[(f"  {key.shown:<10}", BOLD), (key.does, PLAIN)] for key in keys]
+    lines += [[], [("Signs", BOLD)]]
+    lines += [[(f"  {signs:<12}", BOLD), (meaning, PLAIN)] for signs, meaning in SIGNS]
+    return lines
+
 
 _EVERY_S = 1.0
 

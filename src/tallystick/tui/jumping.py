@@ -1,6 +1,7 @@
 """Jumps: to what a step belongs to, to the next of a kind, to a number, to a checkpoint; and back.
 
-Owns where each key leads and the way back. Must not know how what is jumped to is found.
+Owns where each key leads, the way back, and how a checkpoint looks as a row to choose from. Must not know how what is
+jumped to is found.
 """
 
 from __future__ import annotations
@@ -8,15 +9,57 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable
 
+import msgspec
+
 from tallystick.display.facts import short
+from tallystick.display.text import one_line
 from tallystick.errors import NotFoundError, UsageError
-from tallystick.graph.timeline import Spot, began_at, matching, nearest, size_of
+from tallystick.graph.checkpoints import CheckpointEntry, CheckpointFilter, list_checkpoints
+from tallystick.graph.timeline import Spot, began_at, by_hash, matching, nearest, size_of
 from tallystick.review import browse
 from tallystick.review.browse import Reader
 from tallystick.tui.model import SessionModel
-from tallystick.tui.theme import NOTE
+from tallystick.tui.theme import BAD, BOLD, DIM, GOOD, NOTE, PLAIN, Piece, fitted
 from tallystick.workspace.index import Index
 from tallystick.workspace.names import find_session, find_step
+
+_MOST = 1_000
+
+
+class Marked(msgspec.Struct, frozen=True):
+    """A checkpoint. `holds`: the entry at its position has the hash that it says."""
+
+    entry: CheckpointEntry
+    holds: bool
+
+
+def marks_of(reader: Reader, session: str) -> list[Marked]:
+    """The checkpoints of a session, the newest first. Raises GraphError."""
+    found = list_checkpoints(reader.graph, CheckpointFilter(session=session, limit=_MOST))
+    marks = []
+    for entry in found:
+        spot = by_hash(reader.graph, session, entry.position_hash)
+        marks.append(Marked(entry, spot is not None and spot.n == entry.position))
+    return marks
+
+
+def mark_pieces(mark: Marked) -> list[Piece]:
+    """Whether it holds, where it is, what made it, its id, its label."""
+    entry = mark.entry
+    label = "(deleted by retention)"
+    if not entry.is_pruned:
+        label = one_line(entry.label or "")
+    verdict = (" ✔ ", GOOD)
+    if not mark.holds:
+        verdict = (" ✕ broken: another entry is there ", BAD)
+    return [
+        verdict,
+        (f"at {entry.position:>5}  ", PLAIN),
+        (f"{fitted(one_line(entry.trigger), 14)}  ", DIM),
+        (f"{entry.hash[:8]}  ", DIM),
+        (label, BOLD),
+    ]
+
 
 _MOST_PLACES = 100
 _KINDS = {"failed": browse.FAILED, "decided": browse.DECIDED, "prompt": browse.PROMPTS}
@@ -131,7 +174,7 @@ class Jumping(SessionModel):
             self.begin("jump", self._choose_mark(self.session))
 
     async def _choose_mark(self, session: str) -> None:
-        from tallystick.tui.marks import mark_pieces, marks_of
+        from tallystick.tui.jumping import mark_pieces, marks_of
         from tallystick.tui.pages import Choice
 
         marks = await self.rows_lane.ask(lambda reader: marks_of(reader, session))

@@ -10,9 +10,9 @@ import click
 import msgspec
 
 from tallystick.cli import completing
-from tallystick.cli.ask.why import WalkOptions, walk_options
 from tallystick.cli.command import Command, options_as
 from tallystick.cli.context import Run, counted, pass_run, path_text
+from tallystick.cli.filters import WalkOptions, walk_options
 from tallystick.cli.nodes import answer_data, answer_text
 from tallystick.display.text import lines
 
@@ -102,7 +102,7 @@ def _trees(answers: list[Answer], width: int) -> Iterator[str]:
 
 def _drawn(answers: list[Answer], form: str, width: int) -> str:
     """The answers in a format for a file or another program."""
-    from tallystick.ask.picture import picture_of
+    from tallystick.ask.graph import picture_of
     from tallystick.cli.context import envelope
     from tallystick.lineage.drawing_svg import svg
     from tallystick.lineage.drawing_text import dot, mermaid

@@ -2,86 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
-import msgspec
 
 from tallystick.cli import completing
-from tallystick.cli.command import Command, options_as
+from tallystick.cli.command import Command
 from tallystick.cli.context import Run, counted, pass_run
+from tallystick.cli.filters import WalkOptions, walk_options
 from tallystick.cli.nodes import answer_data, answer_text, step_ref
 from tallystick.cli.progress import opened_index
 from tallystick.display.text import first_line
 
 if TYPE_CHECKING:
     from tallystick.ask.why import LineOrigin, Why
-    from tallystick.lineage.walk import Limits
-
-
-_LEAST = 0.4
-"""What an earlier prompt had read counts 0.3: it is nearly always something else that was written from."""
-
-
-class WalkOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """The limits of a walk, as they were given."""
-
-    depth: int
-    limit: int
-    fan_out: int
-    least: float | None
-
-    def limits(self, default: float = _LEAST) -> Limits:
-        """The limits in the form that operations take; `default` is the least confidence unless one is given."""
-        from tallystick.lineage.walk import Limits
-
-        least = self.least
-        if least is None:
-            least = default
-        return Limits(depth=self.depth, nodes=self.limit, edges_a_node=self.fan_out, least_confidence=least)
-
-
-def walk_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The limits of a walk, as options; the command takes them as `walk`."""
-    options = (
-        click.option(
-            "--depth",
-            type=click.IntRange(0, 100),
-            metavar="N",
-            default=8,
-            show_default=True,
-            help="How many edges to follow.",
-        ),
-        click.option(
-            "--limit",
-            type=click.IntRange(1, 20_000),
-            metavar="N",
-            default=300,
-            show_default=True,
-            help="At most this many nodes.",
-        ),
-        click.option(
-            "--fan-out",
-            type=click.IntRange(1, 5_000),
-            metavar="N",
-            default=50,
-            show_default=True,
-            help="At most this many edges of one node.",
-        ),
-        click.option(
-            "--min-confidence",
-            "least",
-            type=click.FloatRange(0, 1),
-            metavar="X",
-            help="Follow no edge with lower confidence. [default: 0.4; of impact 0]",
-        ),
-    )
-    command = options_as(WalkOptions, "walk")(command)
-    for option in reversed(options):
-        command = option(command)
-    return command
 
 
 @click.command(

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from tallystick.graph.configurations import telling_steps
 from tallystick.graph.graph import Graph
-from tallystick.graph.queries import SessionRow
+from tallystick.graph.queries import SessionRow, telling_steps
 from tallystick.journal.home import Home
 from tallystick.journal.read import read_at
 from tallystick.model.recorded import Recorded

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tallystick.guard.file_inspection import inspect_written
+from tallystick.guard.live_world import inspect_written
 from tallystick.policy.content.inspection import TAGS
 from tallystick.policy.world import Unread
 
