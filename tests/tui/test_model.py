@@ -13,7 +13,7 @@ from tallystick.graph.graph import Graph, Mode
 from tallystick.graph.journals import Depth
 from tallystick.journal.home import Home
 from tallystick.recording.recorder import Recorder
-from tallystick.review import browse, browse_upkeep
+from tallystick.review import browse_upkeep
 from tallystick.tui.app import Browser
 from tallystick.workspace.indexing import bring_up_to_date, open_index
 from tests.tui.conftest import LARGE, app_of, lines, play, press, seen, settled
@@ -186,7 +186,7 @@ def test_steps_are_seen_while_the_index_is_being_made_and_the_newest_session_at_
             time.sleep(0.01)
         return catch_up(home, **named)
 
-    monkeypatch.setattr(browse, "catch_up", slowly)
+    monkeypatch.setattr(browse_upkeep, "catch_up", slowly)
 
     async def run() -> str | None:
         async with app.run_test(size=LARGE) as pilot:

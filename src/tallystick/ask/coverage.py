@@ -153,7 +153,7 @@ class _Account:
         if step.type == "sighting":
             self._take_sighting(step)
         elif step.type in ("gap", "recovery") or (step.type == "warning" and step.meta.get("about") == "transcript"):
-            self._gaps.append(_name(step))
+            self._gaps.append(_step_name(step))
         elif step.type == "decision" and step.meta.get("effect") == "deny":
             self._refuse(step)
         elif step.type not in _MADE_BY_RECORDER:
@@ -187,7 +187,7 @@ class _Account:
         source = str(step.meta.get("source", "?"))
         event = self._events.get(first)
         if event is None:
-            event = self._events[first] = _Event(_name(step), set(), _call_of(step), _is_prompt(step))
+            event = self._events[first] = _Event(_step_name(step), set(), _call_of(step), _is_prompt(step))
         elif "corroborates" in step.meta:
             event.is_contradicted |= step.meta.get("agrees") is not True
         event.sources.add(source)
@@ -315,7 +315,7 @@ def _lacks(witnesses: list[str], unanswered: int, orphans: int, alone: int, cont
         yield f"{counted(contradictions, 'step')} that two sources report differently"
 
 
-def _name(step: Recorded) -> StepName:
+def _step_name(step: Recorded) -> StepName:
     tool = step.member("tool")
     return StepName(step.n, step.type, tool if isinstance(tool, str) else None)
 

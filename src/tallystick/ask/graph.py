@@ -59,13 +59,13 @@ def _arrow(edge: Edge, place: dict[NodeId, int]) -> Arrow:
 
 
 def _box(known: Known, *, is_start: bool, is_cut: bool) -> Box:
-    look, *lines = _lines(known)
+    look, *lines = _box_lines(known)
     kept = tuple(line for line in lines if line)
     about = " · ".join(line for line in (known.title, *kept[1:]) if line)
     return Box(look=Look(look), lines=kept, about=about, is_start=is_start, is_cut=is_cut)
 
 
-def _lines(known: Known) -> tuple[str, ...]:
+def _box_lines(known: Known) -> tuple[str, ...]:
     """The look of a node, then its name and what else is in its box."""
     place = _place(known)
     match known.about:

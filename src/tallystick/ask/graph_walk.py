@@ -1,4 +1,4 @@
-"""Answers about the graph: what a walk found, with what is known of each node, and what each is called in a few words.
+"""Answers about the graph: what a walk found, with what is known of each node, and the name of each in a few words.
 
 Owns joining the walk with the rows and, where the index has no words for a step, with the journals; and which of a node's
 values says most about it. The words are the agents' own: anyone who shows them makes them safe first. Must not know who
@@ -41,7 +41,7 @@ def title_of(node: Node | None, said: str | None = None) -> str:
         case ArtifactNode():
             return shown_name(Named(node.kind, node.uri))
         case StepNode():
-            words = said or _asked(node.asked) or _asked(node.effect)
+            words = said or _input_text(node.asked) or _input_text(node.effect)
             return " ".join(word for word in (_kind(node), words) if word)
         case RequestNode():
             return node.prompt or node.title or "(no prompt of a human)"
@@ -60,7 +60,7 @@ def _kind(node: StepNode) -> str:
     return node.type
 
 
-def _asked(text: str | None) -> str:
+def _input_text(text: str | None) -> str:
     """What a call was asked, from its input as the index keeps it; the input may be cut."""
     if not text:
         return ""
@@ -149,9 +149,9 @@ def answer(home: Home, index: Index, start: Start, direction: Direction, limits:
     walked = _walked(index, start, direction, limits)
     rows = describe(index.graph, walked.nodes)
     makers = _makers(index, rows)
-    said = _said(home, rows)
+    said = _step_words(home, rows)
     nodes = tuple(
-        _known(node, distance, rows.get(node), makers, said.get(node)) for node, distance in walked.nodes.items()
+        _known_node(node, distance, rows.get(node), makers, said.get(node)) for node, distance in walked.nodes.items()
     )
     return Answer(
         start=start, direction=direction, limits=limits, nodes=nodes, edges=walked.edges, cuts=_cuts(start, walked)
@@ -188,7 +188,7 @@ def _makers(index: Index, rows: dict[NodeId, Node]) -> dict[int, StepNode]:
     return {row.id: row for row in found.values() if isinstance(row, StepNode)}
 
 
-def _said(home: Home, rows: dict[NodeId, Node]) -> dict[NodeId, str]:
+def _step_words(home: Home, rows: dict[NodeId, Node]) -> dict[NodeId, str]:
     """What the journal says of steps for which the index has no words."""
     wordless = [row for row in rows.values() if isinstance(row, StepNode) and not (row.asked or row.effect)]
     found: dict[NodeId, str] = {}
@@ -202,7 +202,9 @@ def _said(home: Home, rows: dict[NodeId, Node]) -> dict[NodeId, str]:
     return found
 
 
-def _known(node: NodeId, distance: int, about: Node | None, makers: dict[int, StepNode], said: str | None) -> Known:
+def _known_node(
+    node: NodeId, distance: int, about: Node | None, makers: dict[int, StepNode], said: str | None
+) -> Known:
     step, agent, at_ms = _place(about, makers)
     return Known(
         node=node,

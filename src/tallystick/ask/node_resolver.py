@@ -184,7 +184,7 @@ def _by_part(graph: Graph, text: str, line: re.Match[str] | None, folder: str) -
         if len(found) == 1:
             return _of_thing(graph, text, found[0], line=number)
         if found:
-            raise AmbiguousError(f"{part!r} is ambiguous: {_listed(found)}", hint="give more of the path")
+            raise AmbiguousError(f"{part!r} is ambiguous: {_listed_things(found)}", hint="give more of the path")
     if "://" not in text:
         try:
             return _of_session(graph, text)
@@ -223,7 +223,7 @@ def _commits(graph: Graph, text: str) -> tuple[Named, ...]:
     return longer or tuple(found for found in shorter if found is not None)[-1:]
 
 
-def _listed(things: tuple[Named, ...]) -> str:
+def _listed_things(things: tuple[Named, ...]) -> str:
     shown = "; ".join(shown_name(thing) for thing in things[:_LISTED])
     if len(things) > _LISTED:
         count = f"more than {_LISTED}"

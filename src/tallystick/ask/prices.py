@@ -137,10 +137,10 @@ def given_rates(home: Home) -> dict[str, Rates]:
         raise FormatError(
             f"{path}: {error}", hint='write each line as "MODEL" = "IN,OUT", in dollars for a million tokens'
         ) from error
-    return {name: _given(path, name, value) for name, value in found.items()}
+    return {name: _rates_of(path, name, value) for name, value in found.items()}
 
 
-def _given(path: Path, name: str, value: Any) -> Rates:
+def _rates_of(path: Path, name: str, value: Any) -> Rates:
     try:
         return parse_rates(str(value))
     except UsageError as error:

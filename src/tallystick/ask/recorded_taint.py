@@ -79,19 +79,19 @@ def agents_block(graph: Graph, place: Place) -> str | None:
 
 def told_of(home: Home, graph: Graph, step: int, place: Place) -> Iterator[TaintNode]:
     """What the record says of a step: the lineage that the agent wrote down, and what policy found."""
-    own = _read(home, place.session, place.offset, place.hash)
+    own = _step_at(home, place.session, place.offset, place.hash)
     if own is not None:
         about = [own]
     else:
         about = []
     decided = graph.rows(_DECIDED, (_NEAR, _NEAR, step))
-    about += [found for _, at, digest in decided if (found := _read(home, place.session, at, digest)) is not None]
+    about += [found for _, at, digest in decided if (found := _step_at(home, place.session, at, digest)) is not None]
     for found in about:
         said = found.values.get("content.taint_lineage")
         if said:
             blocks = ((_block_id(meta), n) for n, meta in graph.rows(_BLOCKS, (place.session, _MOST_BLOCKS)))
             yield from said_tree(said, place.session, {block: n for block, n in blocks if block is not None})
-    decided_on = [text for found in about for text in _found(found)]
+    decided_on = [text for found in about for text in _taint_reasons(found)]
     if not decided_on and own is not None and own.type == "tool_call":
         decided_on = [finding.text for finding in findings_in(home, graph, place.session, up_to=place.n)]
     for text in decided_on:
@@ -173,7 +173,7 @@ class _Known:
 # In journals ----------------------------------------------------------------------------------------------------------
 
 
-def _read(home: Home, session: str, offset: int, digest: str) -> Recorded | None:
+def _step_at(home: Home, session: str, offset: int, digest: str) -> Recorded | None:
     path = home.journal(session)
     if path is None:
         return None
@@ -202,7 +202,7 @@ def _block_id(meta: str | None) -> str | None:
     return None
 
 
-def _found(decision: Recorded) -> list[str]:
+def _taint_reasons(decision: Recorded) -> list[str]:
     """What a decision says about flows, as its evidence has it."""
     said: Json = decision.values.get("content.evidence")
     if isinstance(said, str):

@@ -118,13 +118,13 @@ def _erasure(entry: Recorded) -> Erasure:
     names = entry.meta.get("names")
     return Erasure(
         names=tuple(map(str, names)) if isinstance(names, list) else (),
-        recorded=_text(entry.meta.get("recorded")),
-        basis=_text(entry.meta.get("basis")),
+        recorded=_text_or_none(entry.meta.get("recorded")),
+        basis=_text_or_none(entry.meta.get("basis")),
         reason=entry.text("content.reason"),
     )
 
 
-def _text(value: Json) -> str | None:
+def _text_or_none(value: Json) -> str | None:
     if isinstance(value, str):
         return value
     return None

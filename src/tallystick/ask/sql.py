@@ -36,7 +36,9 @@ def ask_sql(
     try:
         return ask(home.graph, question, values, limit=limit, seconds=seconds), remarks
     except QuestionError as error:
-        raise UsageError(_told(home, question, error), hint="`tally sql --tables` lists the tables") from error
+        raise UsageError(
+            _question_error_text(home, question, error), hint="`tally sql --tables` lists the tables"
+        ) from error
 
 
 def example_named(name: str) -> Example:
@@ -60,20 +62,22 @@ def all_tables() -> tuple[TableMeaning, ...]:
     return glossary()
 
 
-def _told(home: Home, question: str, error: QuestionError) -> str:
+def _question_error_text(home: Home, question: str, error: QuestionError) -> str:
     """What is wrong with a question: SQLite's words, the nearest names, and where it is."""
     message = str(error)
     if error.unknown is not None:
         kind, name = error.unknown
         known = names(home.graph)
-        words = known if kind == "table" else {column for columns in _asked(question, known) for column in columns}
+        words = (
+            known if kind == "table" else {column for columns in _asked_columns(question, known) for column in columns}
+        )
         message += nearest(name.rpartition(".")[2], words)
     if error.at is None:
         return message
     return f"{message}\n{_place(question, error.at)}"
 
 
-def _asked(question: str, known: Mapping[str, tuple[str, ...]]) -> list[tuple[str, ...]]:
+def _asked_columns(question: str, known: Mapping[str, tuple[str, ...]]) -> list[tuple[str, ...]]:
     """The columns of the tables that a question names, of all if it names none."""
     said = set(re.findall(r"\w+", question.lower()))
     return [columns for table, columns in known.items() if table in said] or list(known.values())

@@ -110,7 +110,7 @@ def _line_origin(home: Home, index: Index, thing: Named, number: int) -> tuple[L
     for position, (version, step, _, confidence) in enumerate(writes):
         about = steps.get(NodeId(NodeKind.STEP, step))
         if isinstance(about, StepNode):
-            sure = min(_held(home, about, line), confidence)
+            sure = min(_line_match(home, about, line), confidence)
         else:
             sure = 0.0
         if sure and isinstance(about, StepNode):
@@ -147,7 +147,7 @@ def read_line_of(path: str, number: int) -> tuple[str | None, str | None]:
     return found.rstrip("\r\n")[:_MOST_COLUMNS], None
 
 
-def _held(home: Home, about: StepNode, line: str) -> float:
+def _line_match(home: Home, about: StepNode, line: str) -> float:
     """How sure it is that what a call wrote holds a line; 0 if it does not."""
     path = home.journal(about.session)
     step = None

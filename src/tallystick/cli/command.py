@@ -199,7 +199,9 @@ class Main(Group):
             with contextlib.suppress(AttributeError, ValueError):
                 stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
         # The name is fixed: completion and help say what people type, whatever the file is called.
-        sys.exit(_ended(lambda: self.main(words, "tally", complete_var, False, **extra), as_json="--json" in words))
+        sys.exit(
+            _exit_code_of(lambda: self.main(words, "tally", complete_var, False, **extra), as_json="--json" in words)
+        )
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command, and flush its output.
@@ -242,7 +244,7 @@ def _flush() -> None:
         raise TallystickError(f"cannot write the output: {error.strerror}") from error
 
 
-def _ended(run: Callable[[], Any], *, as_json: bool) -> int:
+def _exit_code_of(run: Callable[[], Any], *, as_json: bool) -> int:
     """Run something and return its exit code; report errors on stderr, with --json on stdout too."""
     try:
         result = run()

@@ -80,15 +80,15 @@ class View:
 
     def lines(self, beats: Iterable[Beat]) -> Iterator[str]:
         """All lines: the sessions, row by row, and the total."""
-        yield from map(self._text, self._head())
+        yield from map(self._line_text, self._head())
         top: str | None = None
         for beat in beats:
             if beat.depth == 0 and beat.track.session != top and not self._is_mixed:
                 top = beat.track.session
                 if len(self._cast.tops) > 1:
-                    yield from map(self._text, self._timeline.banner(self._named(beat.track)))
+                    yield from map(self._line_text, self._timeline.banner(self._track_text(beat.track)))
             yield from self._rows(beat)
-        yield from map(self._text, self._foot())
+        yield from map(self._line_text, self._foot())
 
     def _rows(self, beat: Beat) -> Iterator[str]:
         step, track, counts = beat.step, beat.track, beat.folded
@@ -110,7 +110,7 @@ class View:
             folded=folded,
             taint=self._taints.get((step.session, step.n), ()),
         )
-        return map(self._text, self._timeline.rows(step, setting))
+        return map(self._line_text, self._timeline.rows(step, setting))
 
     def _label(self, track: Track) -> str:
         """The label of a session among others: A, B; A1, A2 for child sessions of A. A session may begin at any time."""
@@ -127,7 +127,7 @@ class View:
             self._labels[track.session] = label
         return label
 
-    def _text(self, line: Line) -> str:
+    def _line_text(self, line: Line) -> str:
         if not self._is_styled:
             return text_of(line).rstrip()
         return "".join(_styled(piece) for piece in line)
@@ -145,13 +145,13 @@ class View:
                 label = ""
                 if self._is_mixed:
                     label = f"{self._label(track):<{_LABEL + 1}}"
-                yield cut_line([Piece(label), Piece(self._named(track), Tone.FAINT)], self._width)
+                yield cut_line([Piece(label), Piece(self._track_text(track), Tone.FAINT)], self._width)
             if len(shown) > _LISTED:
                 yield [Piece(f"… and {counted(len(shown) - _LISTED, 'session')} more", Tone.FAINT)]
         if any(track.session in self._cast.origins for track, _ in self._cast.family()):
             yield [Piece("read from files, not from the record: nothing vouches for them", Tone.WARNING)]
 
-    def _named(self, track: Track) -> str:
+    def _track_text(self, track: Track) -> str:
         own = one_line(track.source_session or "")[:80]
         size = ""
         if track.counts is not None:

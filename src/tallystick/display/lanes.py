@@ -138,7 +138,7 @@ class _Lanes:
 
     def _row(self, lane: int) -> str:
         cells = self._running()
-        return self._text(cells, node=lane).rstrip() + " "
+        return self._line_text(cells, node=lane).rstrip() + " "
 
     def _connector(
         self, lane: int, *, ends: Iterable[int] = (), begins: Iterable[int] = (), meets: Iterable[int] = ()
@@ -157,9 +157,9 @@ class _Lanes:
         low, high = min(lane, *reached), max(lane, *reached)
         for number in range(low, high + 1):
             cells[number] |= (number > low) * _LEFT | (number < high) * _RIGHT
-        return (self._text(cells).rstrip(),)
+        return (self._line_text(cells).rstrip(),)
 
-    def _text(self, cells: list[int], *, node: int | None = None) -> str:
+    def _line_text(self, cells: list[int], *, node: int | None = None) -> str:
         most, parts = self._most, list[str]()
         for number, cell in enumerate(cells[:most]):
             if number == node:

@@ -104,7 +104,7 @@ def _parts(step: Recorded) -> Iterator[str]:
         case "model_call" | "usage":
             yield tokens_text(step.meta.get("tokens")) or _word(step, "stop_reason")
             yield _cost(step)
-            yield _said(step, "content.error")
+            yield _first_value(step, "content.error")
         case "tool_call":
             yield asked(step.values.get("content.args"))
         case "tool_result":
@@ -113,7 +113,7 @@ def _parts(step: Recorded) -> Iterator[str]:
             yield _word(step, "kind")
             yield "resumed" if _member(step, "resumed") is True else ""
             yield _word(step, "model")
-            yield _said(step, "content.title", "personal.cwd")
+            yield _first_value(step, "content.title", "personal.cwd")
         case "session_end":
             yield _word(step, "status") or _word(step, "reason")
         case "config_change" if "content.after" in step.values:
@@ -127,10 +127,10 @@ def _parts(step: Recorded) -> Iterator[str]:
                 else ""
             )
         case "assistant" if "content.text" not in step.values and "content.thinking" in step.values:
-            yield "(thinking) " + _said(step, "content.thinking")
+            yield "(thinking) " + _first_value(step, "content.thinking")
         case _:
             yield _decision(step)
-            yield _said(
+            yield _first_value(
                 step, "content.text", "content.error", "content.label", "content.goal", "content.reason", "content.path"
             ) or _any(step)
     yield gone(step)
@@ -148,7 +148,7 @@ def _result(step: Recorded) -> Iterator[str]:
             yield "failed"
     elif type(code) is int:
         yield f"exit {code}"
-    yield _said(step, "content.error") or _said(step, "content.output") or _any(step)
+    yield _first_value(step, "content.error") or _first_value(step, "content.output") or _any(step)
 
 
 def _member(step: Recorded, name: str) -> Json:
@@ -179,7 +179,7 @@ def _word(step: Recorded, member: str) -> str:
     return ""
 
 
-def _said(step: Recorded, *names: str) -> str:
+def _first_value(step: Recorded, *names: str) -> str:
     """The first of some values that is there and says something."""
     for name in names:
         text = plain(step.values.get(name))
@@ -191,7 +191,7 @@ def _said(step: Recorded, *names: str) -> str:
 def _any(step: Recorded) -> str:
     """Any content at all, where a type is not known here."""
     names = sorted(name for name in step.values if name.startswith("content.") and name != "content.meta")
-    return _said(step, *names)
+    return _first_value(step, *names)
 
 
 def plain(value: Json) -> str:

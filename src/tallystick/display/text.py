@@ -25,7 +25,7 @@ _MARKS = re.compile(f"({_MARK}{{8}}){_MARK}+")
 _ELLIPSIS = "…"
 
 
-def _shown(code: int) -> str:
+def _character_text(code: int) -> str:
     """How a character is shown: itself if it can be seen, else a picture or an escape of it."""
     if code < 0x20:
         return chr(0x2400 + code)
@@ -45,7 +45,7 @@ class _Pictures(dict[int, str]):
     """What str.translate looks characters up in. Only Latin ones are kept: a text may hold a million different ones."""
 
     def __missing__(self, code: int) -> str:
-        shown = _shown(code)
+        shown = _character_text(code)
         if code < 0x250:
             self[code] = shown
         return shown
@@ -91,7 +91,7 @@ def counted(number: int, word: str, plural: str | None = None) -> str:
 
 
 def spaced(text: str) -> str:
-    """A text with a blank before it; nothing where there is none."""
+    """A text with a blank before it; nothing for an empty one."""
     if not text:
         return ""
     return f" {text}"

@@ -116,7 +116,7 @@ class Timeline:
             place = ""
         else:
             place = str(step.n)
-        row = [*self._owner(step, indent, setting.role), *head, *_more(step, setting.folded)]
+        row = [*self._owner(step, indent, setting.role), *head, *_remarks(step, setting.folded)]
         yield self._row(self._place(place, step, setting.label), clock, delta, row)
         for line in said:
             yield from self._below(line, indent)
@@ -219,7 +219,7 @@ class Timeline:
         yield [Piece("")]
 
 
-def _more(step: Recorded, folded: str) -> Iterator[Piece]:
+def _remarks(step: Recorded, folded: str) -> Iterator[Piece]:
     """What stands after the words of a step: that it tells an event again, and what it stands for."""
     for word in ("revises", "corroborates"):
         if type(n := step.meta.get(word)) is int:

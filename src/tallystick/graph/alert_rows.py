@@ -53,12 +53,12 @@ def read_alerts(path: Path) -> AlertTable:
         NotFoundError: there is no such file.
         FormatError: it is encrypted or no SQLite database, has no table of alerts, or is damaged.
     """
-    return _checked(path, _opened(path))
+    return _checked(path, _open_database(path))
 
 
 def read_own_alerts(path: Path) -> AlertTable:
     """The alerts of our own index, which others may be writing. Raises as `read_alerts` does."""
-    return _checked(path, closing(_connect(path, "mode=ro")) if path.is_file() else _opened(path))
+    return _checked(path, closing(_connect(path, "mode=ro")) if path.is_file() else _open_database(path))
 
 
 def _checked(path: Path, opened: AbstractContextManager[sqlite3.Connection]) -> AlertTable:
@@ -73,13 +73,13 @@ def _checked(path: Path, opened: AbstractContextManager[sqlite3.Connection]) -> 
     try:
         with opened as database:
             database.execute("BEGIN")  # rows and anchor are to be of the same moment
-            return _read(database, path)
+            return _read_table(database, path)
     except sqlite3.Error as error:
         raise FormatError(f"{path} cannot be read: {error}", rule="db") from error
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[sqlite3.Connection]:
+def _open_database(path: Path) -> Iterator[sqlite3.Connection]:
     """A connection that sees what writers have committed, and leaves no trace.
 
     Where there is a write-ahead log even a reader changes the files beside the database, so that a copy is read.
@@ -105,7 +105,7 @@ def _connect(path: Path, how: str) -> sqlite3.Connection:
     return database
 
 
-def _read(database: sqlite3.Connection, path: Path) -> AlertTable:
+def _read_table(database: sqlite3.Connection, path: Path) -> AlertTable:
     names = {row[0] for row in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
     found = {row[1] for row in database.execute("PRAGMA table_info(alerts)")}
     missing = {"alert_id", "prev_hash", "entry_hash", *Finding.__struct_fields__} - found

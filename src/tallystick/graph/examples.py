@@ -29,10 +29,10 @@ class Example(msgspec.Struct, frozen=True):
 @cache
 def examples() -> tuple[Example, ...]:
     """All examples, in the order of the file."""
-    return tuple(_read(files(__package__).joinpath("examples.sql").read_text("utf-8")))
+    return tuple(_parse_examples(files(__package__).joinpath("examples.sql").read_text("utf-8")))
 
 
-def _read(text: str) -> Iterator[Example]:
+def _parse_examples(text: str) -> Iterator[Example]:
     _, *pieces = _NAME.split(text)
     for name, body in zip(pieces[::2], pieces[1::2], strict=True):
         lines = body.strip().splitlines()

@@ -95,7 +95,7 @@ def _creations(script: str) -> Iterator[list[str]]:
 
 def _columns(kind: str, lines: list[str]) -> Iterator[ColumnMeaning]:
     if "fts5" in lines[0]:
-        yield from (ColumnMeaning(name, "") for line in lines for name in _words(line))
+        yield from (ColumnMeaning(name, "") for line in lines for name in _column_words(line))
         return
     if kind == "VIEW":
         found = (_VIEW_COLUMN.match(line) for line in lines[1:-1])
@@ -107,7 +107,7 @@ def _columns(kind: str, lines: list[str]) -> Iterator[ColumnMeaning]:
             yield ColumnMeaning(match[1], match[2] or "")
 
 
-def _words(line: str) -> list[str]:
+def _column_words(line: str) -> list[str]:
     match = _SEARCH_COLUMNS.match(line)
     if match is not None:
         return re.findall(r"\w+", match[1])

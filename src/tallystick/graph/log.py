@@ -112,7 +112,7 @@ def _conditions(wanted: LogFilter) -> list[_Condition]:
 
 
 def _in_session(graph: Graph, wanted: LogFilter, conditions: list[_Condition], limit: int) -> list[Row]:
-    sql, values = _rest(wanted, conditions)
+    sql, values = _stepwise_conditions(wanted, conditions)
     if wanted.request is not None:
         sql += " AND s.request = ?"
         values.append(wanted.request)
@@ -129,7 +129,7 @@ def _in_session(graph: Graph, wanted: LogFilter, conditions: list[_Condition], l
 def _by_time(graph: Graph, wanted: LogFilter, conditions: list[_Condition], limit: int) -> list[Row]:
     """Steps of all sessions: through one index for each value of the rarest condition, else through time's own."""
     leading = _rarest(graph, conditions)
-    sql, values = _rest(wanted, [condition for condition in conditions if condition is not leading])
+    sql, values = _stepwise_conditions(wanted, [condition for condition in conditions if condition is not leading])
     if wanted.before is not None:
         sql += " AND s.at_us <= ? AND (s.at_us < ? OR s.id < ?)"
         values += [wanted.before.at_us, wanted.before.at_us, wanted.before.id]
@@ -143,7 +143,7 @@ def _by_time(graph: Graph, wanted: LogFilter, conditions: list[_Condition], limi
     return sorted(rows, key=lambda row: row[STEP_WIDTH:], reverse=True)[:limit]
 
 
-def _rest(wanted: LogFilter, conditions: list[_Condition]) -> tuple[str, list[object]]:
+def _stepwise_conditions(wanted: LogFilter, conditions: list[_Condition]) -> tuple[str, list[object]]:
     """Conditions that are checked step by step, each begun with AND, and their values."""
     sql, values = "", list[object]()
     for condition in conditions:

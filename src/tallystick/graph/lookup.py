@@ -67,7 +67,7 @@ def resolve_session(graph: Graph, text: str) -> SessionRow:
         raise NotFoundError(f"no session {text!r}", hint="`tally session list` lists the sessions")
     if len(found) > 1:
         names = [f"{row.session[:12]} ({row.agent}, {row.last or 'no time'})" for row in found]
-        raise AmbiguousError(f"{text!r} names {_listed(names, 'sessions')}", hint="write more digits")
+        raise AmbiguousError(f"{text!r} names {_listed_names(names, 'sessions')}", hint="write more digits")
     return found[0]
 
 
@@ -92,7 +92,7 @@ def find_step(graph: Graph, reference: StepReference) -> Place:
         raise NotFoundError(f"there is no {name}", hint="`tally log` shows what there is")
     if len(rows) > 1:
         names = [f"{digest[:16]} ({sid[:12]}:{n})" for sid, n, digest, _ in rows]
-        raise AmbiguousError(f"{reference.hash!r} names {_listed(names, 'steps')}", hint="write more digits")
+        raise AmbiguousError(f"{reference.hash!r} names {_listed_names(names, 'steps')}", hint="write more digits")
     return Place(*rows[0])
 
 
@@ -130,7 +130,7 @@ def _prefix_range(prefix: str) -> tuple[str, str]:
     return prefix, prefix + "\U0010ffff"
 
 
-def _listed(names: Sequence[str], things: str) -> str:
+def _listed_names(names: Sequence[str], things: str) -> str:
     """Names for an error message, cut to a few."""
     shown = "; ".join(names[:_CANDIDATES])
     if len(names) > _CANDIDATES:

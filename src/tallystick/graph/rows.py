@@ -26,7 +26,7 @@ _MOST_JSON = 65_536
 
 def checkpoint_row(step: Recorded, row: StepRow) -> CheckpointRow:
     """The row of a step of type `checkpoint` or `compaction`."""
-    trigger, position, digest = _marked(step)
+    trigger, position, digest = _marked_position(step)
     label = step.text("content.label") or step.text("content.ckpt_id")
     return CheckpointRow(
         row.id,
@@ -48,7 +48,7 @@ def checkpoint_row(step: Recorded, row: StepRow) -> CheckpointRow:
     )
 
 
-def _marked(step: Recorded) -> tuple[str, int, str]:
+def _marked_position(step: Recorded) -> tuple[str, int, str]:
     """What triggered it, and the number and hash of the entry that it marks, as it says them."""
     if step.type == "compaction":
         return "compaction", step.n, step.hash

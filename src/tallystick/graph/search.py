@@ -195,7 +195,7 @@ def _conditions(wanted: SearchFilter) -> tuple[str, list[object]]:
     if wanted.failed:
         sql += " AND s.success = 0"
     if wanted.path is not None:
-        named, words = _named(wanted.path)
+        named, words = _path_condition(wanted.path)
         sql += f" AND s.id IN ({_TOUCHING.format(named)})"
         values += words * 2
     return sql, values
@@ -209,7 +209,7 @@ _TOUCHING = (
 )
 
 
-def _named(path: str) -> tuple[str, list[object]]:
+def _path_condition(path: str) -> tuple[str, list[object]]:
     """Which things `t` a path names: one file if it is absolute, else all whose paths end with its words."""
     file = file_thing(path)
     if path.startswith("/"):

@@ -127,7 +127,7 @@ class SessionProjection:
         match step.type:
             case "user":
                 self._take_prompt(step, row, replaced)
-            case "assistant" if (text := _text(step)) is not None:
+            case "assistant" if (text := _spoken_text(step)) is not None:
                 self._touch(row.request, final_response=text)
             case "session_end":
                 word = word_of_end(step.member("status"), step.member("success"))
@@ -153,7 +153,7 @@ class SessionProjection:
             self._complete()
 
     def _take_prompt(self, step: Recorded, row: StepRow, replaced: StepRow | None) -> None:
-        text = _text(step)
+        text = _spoken_text(step)
         if text is None:
             return
         if replaced is not None and "origin" not in step.meta:
@@ -239,7 +239,7 @@ class SessionProjection:
         self.rows.requests[step.n] = RequestState(
             self.state.first_id + step.n,
             step.session,
-            original_user_prompt=_text(step),
+            original_user_prompt=_spoken_text(step),
             created_at=at,
             last_at=at,
             n=step.n,
@@ -309,7 +309,7 @@ def _total_tokens(row: StepRow) -> int:
     )
 
 
-def _text(step: Recorded) -> str | None:
+def _spoken_text(step: Recorded) -> str | None:
     """What was said, as far as it is searchable too."""
     value = step.values.get("content.text")
     if value is None:

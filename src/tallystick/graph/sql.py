@@ -80,11 +80,11 @@ def ask(path: Path, question: str, values: Mapping[str, str] = {}, *, limit: int
     if len(question) > _LONGEST_QUESTION:
         raise QuestionError(f"a question is at most {_LONGEST_QUESTION} characters long, this one has {len(question)}")
     with _reader(path) as database, _time_limit(database, seconds), _explained(database, path, question):
-        cursor = database.execute(question, {name: _text(value) for name, value in values.items()})
+        cursor = database.execute(question, {name: _encodable(value) for name, value in values.items()})
         if cursor.description is None:
             raise QuestionError("there is no question in it")
         rows = cursor.fetchmany(limit + 1)
-        columns = tuple(_text(name) for name, *_ in cursor.description)
+        columns = tuple(_encodable(name) for name, *_ in cursor.description)
         return Answer(columns, tuple(tuple(map(_value, row)) for row in rows[:limit]), len(rows) > limit)
 
 
@@ -231,7 +231,7 @@ def _offset_of_syntax(database: sqlite3.Connection, question: str, token: str) -
     return None
 
 
-def _text(value: str) -> str:
+def _encodable(value: str) -> str:
     """Text that SQLite can take: no half of a surrogate pair."""
     return value.encode("utf-8", "replace").decode("utf-8")
 

@@ -184,8 +184,8 @@ class Taints:
             taint = msgspec.structs.replace(taint, is_sensitive=True)
         if taint.is_clean:
             return taint
-        source = f"{_shown(version)} ({self._name(taken.step)})"
-        way = dict.fromkeys((source, *(one for one in taint.sources if one != _shown(version))))
+        source = f"{_version_name(version)} ({self._name(taken.step)})"
+        way = dict.fromkeys((source, *(one for one in taint.sources if one != _version_name(version))))
         return msgspec.structs.replace(taint, sources=tuple(way)[:MOST_SOURCES])
 
     def _of(self, version: VersionAt, depth: int, above: frozenset[int]) -> Taint:
@@ -226,7 +226,7 @@ class Taints:
             taint = changed(base, taints)
         if taint.is_clean:
             return taint
-        return written_in(taint, _shown(version), self._name(version.made_by))
+        return written_in(taint, _version_name(version), self._name(version.made_by))
 
     def _of_folder(self, version: VersionAt, depth: int, above: frozenset[int]) -> Taint:
         """The taint of a file that no one was seen making: of the folder with which it came."""
@@ -333,5 +333,5 @@ def _input(via: Via, row: Row) -> Input:
     return Input(via=via, confidence=confidence, step=step, result=result, version=VersionAt(*rest))
 
 
-def _shown(version: VersionAt) -> str:
+def _version_name(version: VersionAt) -> str:
     return (version.path or version.uri)[:200]

@@ -250,7 +250,7 @@ def _calls(home: Home, sid: str, path: Path, then: HistoricalWorld) -> Iterator[
         source, agent = str(step.member("source_session") or source), str(step.member("agent") or agent)
         start = Start(sid=sid, path=path, agent=agent or CONVENTIONS.assumed, source=source or sid)
         if step.type != "tool_call" or "corroborates" in step.meta or "revises" in step.meta:
-            _tell(then, start, step)
+            _note_start(then, start, step)
             continue
         corr = step.member("corr")
         result = None
@@ -267,10 +267,10 @@ def _calls(home: Home, sid: str, path: Path, then: HistoricalWorld) -> Iterator[
             cwd=folder,
         )
         yield _Made(step, call, succeeded, str(step.meta.get("ts", step.meta.get("recorded", ""))))
-        _tell(then, start, step)
+        _note_start(then, start, step)
 
 
-def _tell(then: HistoricalWorld, start: Start, step: Recorded) -> None:
+def _note_start(then: HistoricalWorld, start: Start, step: Recorded) -> None:
     if then.story is not None:
         then.story.take(start, step)
 
@@ -289,18 +289,18 @@ class _Counting:
         facts = decider.facts_in(then, made.call)
         first, second = (_decide(found, facts, settings) for found, settings, _ in self._sets)
         for decision, (_, _, counts) in zip((first, second), self._sets, strict=True):
-            counts.add(_said(decision), succeeded=made.succeeded)
-        if _said(first) is _said(second) and _said(second) not in (Effect.DENY, Effect.ASK):
+            counts.add(_effect_of(decision), succeeded=made.succeeded)
+        if _effect_of(first) is _effect_of(second) and _effect_of(second) not in (Effect.DENY, Effect.ASK):
             return
         told = Differing(
             step=f"{made.step.session[:8]}:{made.step.n}",
             call=_spoken(made.call),
-            in_force=_said(first),
-            candidate=_said(second),
+            in_force=_effect_of(first),
+            candidate=_effect_of(second),
             rules=second.rules or first.rules,
             reason=second.reason or first.reason,
         )
-        if _said(first) is _said(second):
+        if _effect_of(first) is _effect_of(second):
             kept = self._examples
         else:
             kept = self._differing
@@ -341,6 +341,6 @@ def _spoken(call: Call) -> str:
     return text[:_MOST_CALL]
 
 
-def _said(decision: Decision) -> Effect:
+def _effect_of(decision: Decision) -> Effect:
     """What was said, or would have been if the profile did more than observe."""
     return decision.would or decision.effect

@@ -93,7 +93,7 @@ class Decider:
         )
 
         self._deeds = Deeds()
-        self._record = OnRecord(home, self._recorded, PathFacts(self._is_secret, self._is_shared, _held))
+        self._record = OnRecord(home, self._recorded, PathFacts(self._is_secret, self._is_shared, _file_text))
 
     def facts(self, call: Call) -> Facts:
         """What is known of a call that is about to be made."""
@@ -166,7 +166,7 @@ class Decider:
 _repository = lru_cache(maxsize=1024)(repository_of)
 
 
-def _held(path: str) -> str:
+def _file_text(path: str) -> str:
     """The text of a file."""
     found = LiveWorld().content(path)
     if isinstance(found, Content) and "\0" not in found.text:

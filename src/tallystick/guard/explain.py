@@ -104,13 +104,13 @@ def explain_call(home: Home, call: Call) -> Explained:
     return Explained(
         call=call,
         decision=policies.decide(facts, settings),
-        context=_known(attributes(facts.context)),
+        context=_unusual_members(attributes(facts.context)),
         acts=tuple(
             ToldAct(
                 action=str(act.action),
                 type=type_of(act.resource),
                 target=name_of(act.resource),
-                known=_known(attributes(act.resource)),
+                known=_unusual_members(attributes(act.resource)),
                 because=act.because,
                 rules=rules,
             )
@@ -119,7 +119,7 @@ def explain_call(home: Home, call: Call) -> Explained:
     )
 
 
-def _known(found: dict[str, Plain]) -> dict[str, Json]:
+def _unusual_members(found: dict[str, Plain]) -> dict[str, Json]:
     """The members that say something: not those that are as they usually are."""
     return {
         name: list(value) if isinstance(value, list) else value

@@ -102,7 +102,7 @@ def show_rule(home: Home, root: str | None, name: str) -> ShownRule:
         )
     if len(found) > 1:
         raise NotFoundError(f"{name!r} is ambiguous: {', '.join(row.id for row in found[:12])}")
-    return ShownRule(rule=found[0], text=_text(found[0], home, root))
+    return ShownRule(rule=found[0], text=_rule_text(found[0], home, root))
 
 
 def check_files(home: Home, paths: Sequence[Path]) -> PolicySet:
@@ -170,7 +170,7 @@ def _origin(file: str, home: Home, root: str | None) -> str:
     return "shipped"
 
 
-def _text(row: RuleRow, home: Home, root: str | None) -> str:
+def _rule_text(row: RuleRow, home: Home, root: str | None) -> str:
     """A rule's text unchanged in its file."""
     repository: Texts = ()
     if root is not None:

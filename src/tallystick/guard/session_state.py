@@ -254,7 +254,7 @@ class SessionState:
         if may_change_anything(waiting.deed.effects):
             self.files.loosen(at_us)
         output = step.values.get("content.output")
-        self._finish(waiting, _text(output), is_told=step.meta.get("scrubbed") is not None)
+        self._finish(waiting, _output_text(output), is_told=step.meta.get("scrubbed") is not None)
 
     def _finish_all(self, session: str) -> None:
         """Calls of a session whose results no one tells."""
@@ -263,7 +263,7 @@ class SessionState:
 
     def _finish(self, waiting: _Waiting, output: str | None, *, is_told: bool) -> None:
         """A call was made. `output` is None where it is not on record; `is_told`: it held a secret, as the scrubber saw."""
-        deed, step = waiting.deed, _name(waiting.step)
+        deed, step = waiting.deed, _tool_name(waiting.step)
         gives = shows_secret(
             deed.effects, output or "", root=self.workspace, is_marked=is_told, is_shared=self._is_shared
         )
@@ -293,7 +293,7 @@ class SessionState:
         by = By(
             at_us=waiting.at_us,
             session=waiting.step.session,
-            step=_name(waiting.step),
+            step=_tool_name(waiting.step),
             request=self.request,
             existing=waiting.deed.existing,
         )
@@ -334,11 +334,11 @@ def _at(step: Recorded) -> int:
     return microseconds(step.meta.get("ts")) or microseconds(step.meta.get("recorded")) or 0
 
 
-def _name(step: Recorded) -> str:
+def _tool_name(step: Recorded) -> str:
     return f"{step.session[:12]}:{step.n}"
 
 
-def _text(output: Json) -> str | None:
+def _output_text(output: Json) -> str | None:
     if output is None:
         return None
     return plain_text(output)

@@ -24,7 +24,7 @@ from tallystick.model.decision import Call, Decision, Effect
 from tallystick.sessions.hermes_provenance import Rule
 
 if TYPE_CHECKING:
-    from tallystick.guard.decide import AgentMachine, Decider
+    from tallystick.guard.decide import Decider
     from tallystick.ingest.acp_inline import Inline
     from tallystick.ingest.acp_record import Tap
 
@@ -169,7 +169,7 @@ def policy(home: Home, user_home: Path, environment: Mapping[str, str]) -> Calla
 
     @cache
     def decider() -> Decider:
-        from tallystick.guard.decide import Decider
+        from tallystick.guard.decide import AgentMachine, Decider
 
         return Decider(home, AgentMachine(user_home, environment=environment))
 

@@ -56,13 +56,13 @@ def plain(text: str, most: int) -> str:
     What agents wrote may hold escapes, characters that run backwards, and such as no XML file may hold.
     """
     cut = text[: most * 2 + 16]
-    shown = "".join(_shown(character) for character in " ".join(cut.split()))
+    shown = "".join(_visible(character) for character in " ".join(cut.split()))
     if len(shown) <= most and len(cut) == len(text):
         return shown
     return shown[: most - 1].rstrip() + "…"
 
 
-def _shown(character: str) -> str:
+def _visible(character: str) -> str:
     if character in _BLANK or character.isprintable():
         return character
     code = ord(character)

@@ -42,7 +42,7 @@ def svg(picture: Picture, *, title: str = "") -> str:
     sizes = [_size(box) for box in picture.boxes]
     ends = [(arrow.source, arrow.target) for arrow in picture.arrows]
     layout = lay_out(sizes, ends, gap_x=_GAP_X, gap_y=_GAP_Y)
-    return "\n".join(_lines(picture, sizes, layout, plain(title, 200))) + "\n"
+    return "\n".join(_svg_lines(picture, sizes, layout, plain(title, 200))) + "\n"
 
 
 def _size(box: Box) -> Size:
@@ -59,7 +59,7 @@ def _columns(text: str) -> int:
     return sum(2 if east_asian_width(one) in ("W", "F") else 1 for one in text)
 
 
-def _lines(picture: Picture, sizes: Sequence[Size], layout: Layout, title: str) -> Iterator[str]:
+def _svg_lines(picture: Picture, sizes: Sequence[Size], layout: Layout, title: str) -> Iterator[str]:
     width, height = layout.size.width + 2 * _MARGIN, layout.size.height + 2 * _MARGIN
     yield (
         f'<svg xmlns="http://www.w3.org/2000/svg" role="img" width="{width:.0f}" height="{height:.0f}"'

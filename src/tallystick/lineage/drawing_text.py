@@ -38,7 +38,7 @@ def _dot(picture: Picture, title: str) -> Iterator[str]:
     yield f"digraph {_quoted(title or 'tally graph')} {{"
     yield '  rankdir=LR; node [fontname="monospace", fontsize=10]; edge [fontname="monospace", fontsize=9];'
     for number, box in enumerate(picture.boxes):
-        yield f"  n{number} [label={_quoted(*_words(box))}, shape={_DOT_SHAPES[box.look]}{_pen(box)}];"
+        yield f"  n{number} [label={_quoted(*_label_lines(box))}, shape={_DOT_SHAPES[box.look]}{_pen(box)}];"
     for arrow in picture.arrows:
         style = ", style=dashed"
         if arrow.confidence >= _SURE:
@@ -58,7 +58,7 @@ def _quoted(*lines: str) -> str:
     return '"' + "\\n".join(kept) + '"'
 
 
-def _words(box: Box) -> tuple[str, ...]:
+def _label_lines(box: Box) -> tuple[str, ...]:
     if box.is_cut:
         return (*box.lines, "… cut here")
     return box.lines
@@ -73,7 +73,7 @@ def _mermaid(picture: Picture) -> Iterator[str]:
     yield "flowchart LR"
     for number, box in enumerate(picture.boxes):
         before, after = _MERMAID_SHAPES[box.look]
-        words = "<br/>".join(_entities(line) for line in _words(box))
+        words = "<br/>".join(_entities(line) for line in _label_lines(box))
         yield f"  n{number}{before}{words}{after}"
     for arrow in picture.arrows:
         yield f"  n{arrow.source} {_line(arrow)} n{arrow.target}"

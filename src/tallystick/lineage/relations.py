@@ -75,10 +75,10 @@ def of_uses(history: History) -> Iterator[Relation]:
 def _of_use(use: Use) -> Iterator[Relation]:
     access = use.access
     if use.cause is not None:
-        yield _shown(use)
+        yield _observed_edge(use)
     elif access.cause is not None:
         yield _put_down(access, access.cause)
-    yield from _taken(use)
+    yield from _consumed_edges(use)
     match access.deed:
         case Deed.WRITE:
             yield from _did(use, "produced")
@@ -97,7 +97,7 @@ def _evidence(access: Access) -> Evidence:
     return Evidence(access.confidence, access.evidence, access.at_us)
 
 
-def _taken(use: Use) -> Iterator[Relation]:
+def _consumed_edges(use: Use) -> Iterator[Relation]:
     """The edges from what a use read, if it read something."""
     version = consumed(use)
     if version is None:
@@ -112,7 +112,7 @@ def _put_down(access: Access, cause: int) -> Relation:
     return relation((AGENT, cause), "caused", (SYSTEM, access.step_id), evidence)
 
 
-def _shown(use: Use) -> Relation:
+def _observed_edge(use: Use) -> Relation:
     access, cause = use.access, use.cause
     assert cause is not None, "asked only of what has one"
     text = msgspec.json.encode(

@@ -62,10 +62,12 @@ def said_tree(said: Json, session: str, places: Mapping[str, int], *, depth: int
     Args:
         places: which entry each block came in with, by the agent's own id of the block.
     """
-    return tuple(_said(said, session, places, depth, [_MOST_NODES]))
+    return tuple(_block_nodes(said, session, places, depth, [_MOST_NODES]))
 
 
-def _said(said: Json, session: str, places: Mapping[str, int], depth: int, room: list[int]) -> Iterator[TaintNode]:
+def _block_nodes(
+    said: Json, session: str, places: Mapping[str, int], depth: int, room: list[int]
+) -> Iterator[TaintNode]:
     for item in said if isinstance(said, list) and depth <= _DEEPEST else ():
         if not isinstance(item, dict) or room[0] <= 0:
             continue
@@ -86,7 +88,7 @@ def _said(said: Json, session: str, places: Mapping[str, int], depth: int, room:
             trust=_trust(item.get("trust")),
             depth=depth,
             via=Via.QUOTE,
-            children=tuple(_said(item.get("tainted_by"), session, places, depth + 1, room)),
+            children=tuple(_block_nodes(item.get("tainted_by"), session, places, depth + 1, room)),
         )
 
 

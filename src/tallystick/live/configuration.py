@@ -125,7 +125,7 @@ class LiveConfiguration:
             record = self._known(sighting.agent, sighting.session)
             if record is None or record.journal.ended:
                 return
-            said = _said(events)
+            said = _told_settings(events)
             if record.sid in self._sessions:
                 self.say(record.sid, size=sighting.size, **said)
             else:
@@ -289,7 +289,7 @@ def _gathered(agent: str, where: Surroundings) -> Gathered:
     return gather(agent, where)
 
 
-def _said(events: Iterable[Event]) -> dict[str, str]:
+def _told_settings(events: Iterable[Event]) -> dict[str, str]:
     """What events say of the session itself; a sub-agent's model is none of its."""
     found: dict[str, str] = {}
     for event in events:

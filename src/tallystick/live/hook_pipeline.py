@@ -310,7 +310,7 @@ class HookPipeline:
         if isinstance(event, Opening):
             if self.session_writer.writer.archive.find(agent, event.session) is None:
                 folder = self._whereabouts.folder(agent, event.session)
-                self.session_writer.open(with_isolation(_under(event, delivery.monitor), folder, Path.home()))
+                self.session_writer.open(with_isolation(_with_monitor(event, delivery.monitor), folder, Path.home()))
             return
         with self.session_writer.lock:  # or the session might be let go of in between
             self._add(delivery, event, decision)
@@ -449,7 +449,7 @@ class HookPipeline:
             self._configuration.end(agent, session)
 
 
-def _under(opening: Opening, monitor: str | None) -> Opening:
+def _with_monitor(opening: Opening, monitor: str | None) -> Opening:
     """A session that works under `tally run` belongs to the session of that run."""
     if monitor is None or opening.kind is not SessionKind.ROOT:
         return opening

@@ -104,7 +104,7 @@ def window(reader: Reader, session: str, first: int, count: int) -> list[Line]:
             found += (
                 placed.step for placed in islice(read_file(reader.home, path, start=entries[0].offset), len(entries))
             )
-    return _lines(reader, session, entries, found)
+    return _joined_lines(reader, session, entries, found)
 
 
 def picked(reader: Reader, session: str, numbers: Sequence[int]) -> list[Line]:
@@ -115,10 +115,10 @@ def picked(reader: Reader, session: str, numbers: Sequence[int]) -> list[Line]:
         found = [read_at(reader.home, path, entry.offset) for entry in entries]
     else:
         found = []
-    return _lines(reader, session, entries, (step for step in found if step is not None))
+    return _joined_lines(reader, session, entries, (step for step in found if step is not None))
 
 
-def _lines(reader: Reader, session: str, entries: Sequence[StepEntry], steps: Iterable[Recorded]) -> list[Line]:
+def _joined_lines(reader: Reader, session: str, entries: Sequence[StepEntry], steps: Iterable[Recorded]) -> list[Line]:
     by_hash = {step.hash: step for step in steps}
     names = [name for entry in entries for name in (entry.hash, entry.source_id) if name is not None]
     on = timeline.sessions_on(reader.graph, session, names)
@@ -154,7 +154,7 @@ def whole_step(reader: Reader, session: str, n: int) -> Whole:
     beside = timeline.beside(reader.graph, entry)
     return Whole(
         shown=shown,
-        line=_lines(reader, session, [entry], [shown.step])[0],
+        line=_joined_lines(reader, session, [entry], [shown.step])[0],
         beside=tuple(picked(reader, session, beside)) if beside else (),
         cause=cause_of(reader, session, n),
     )

@@ -1,6 +1,6 @@
 """Keeping what someone looks through current: the index brought up to date, a session verified.
 
-Owns what that person is told of it. Must not know a screen, nor what is looked at.
+Owns what is reported of it. Must not know a screen, nor what is looked at.
 """
 
 from __future__ import annotations

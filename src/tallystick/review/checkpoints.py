@@ -106,10 +106,10 @@ def create_checkpoint(home: Home, wanted: Wanted, *, git: LookAtGit = git_of) ->
         step = record.read(taken.n)
     if step is None:
         raise CheckpointError(f"cannot read back the checkpoint in session {session[:8]}", hint="run `tally verify`")
-    return _made(step, taken)
+    return _created_mark(step, taken)
 
 
-def _made(step: Recorded, taken: Taken) -> Made:
+def _created_mark(step: Recorded, taken: Taken) -> Made:
     return Made(
         id=step.hash,
         session=step.session,
@@ -219,7 +219,7 @@ def show_checkpoint(home: Home, index: Index, text: str) -> CheckpointDetail:
         NotFoundError, AmbiguousError: the id means none, or several.
     """
     entry = find_checkpoint(index.graph, text)
-    step = _read(home, find_in_index(index.graph, StepReference(session=entry.session, n=entry.n)))
+    step = _step_at(home, find_in_index(index.graph, StepReference(session=entry.session, n=entry.n)))
     recorded, sections, registry, more = None, None, None, dict[str, Json]()
     if step is not None:
         recorded, sections = str(step.meta.get("recorded")), step.meta.get("config_sections")
@@ -232,7 +232,7 @@ def show_checkpoint(home: Home, index: Index, text: str) -> CheckpointDetail:
         hook_registry=registry,
         is_kept=step is not None and step.meta.get("keep") is True,
         more=more,
-        marked=_read(home, _place(index, entry)),
+        marked=_step_at(home, _place(index, entry)),
     )
 
 
@@ -243,7 +243,7 @@ def _place(index: Index, entry: CheckpointEntry) -> Place | None:
         return None
 
 
-def _read(home: Home, place: Place | None) -> Recorded | None:
+def _step_at(home: Home, place: Place | None) -> Recorded | None:
     path = None
     if place is not None:
         path = home.journal(place.session)

@@ -58,7 +58,7 @@ def drift(home: Home, index: Index, first: str, second: str) -> Drift:
         NotFoundError, AmbiguousError, UsageError: a name means nothing, or several things.
         FormatError: their digests were made under different keys.
     """
-    one, other = _named(home, index, first), _named(home, index, second)
+    one, other = _configuration_named(home, index, first), _configuration_named(home, index, second)
     return _compared(one, other, other.configuration)
 
 
@@ -73,7 +73,7 @@ def drift_from_now(home: Home, index: Index, name: str, where: Surroundings, *, 
 
     Raises what `drift` raises.
     """
-    one = _named(home, index, name, at=_LAST)
+    one = _configuration_named(home, index, name, at=_LAST)
     found = gather(one.agent, _in_its_folder(index, one, where), root=root)
     key = configuration_key(home)
     told = Told(agent=one.agent)
@@ -89,7 +89,7 @@ def _in_its_folder(index: Index, under: Under, where: Surroundings) -> Surroundi
     return msgspec.structs.replace(where, project=None if folder is None else Path(folder))
 
 
-def _named(home: Home, index: Index, name: str, *, at: int | None = None) -> Under:
+def _configuration_named(home: Home, index: Index, name: str, *, at: int | None = None) -> Under:
     """What a session or a step that a person named ran under."""
     found = matching_sessions(index.graph, name, limit=2)
     if found:
@@ -154,7 +154,7 @@ def disclosed_key(home: Home, section: str) -> str:
 
 def last_configuration(home: Home, index: Index, name: str) -> Under:
     """The last configuration of the session, checkpoint or step that `name` means. Raises what `drift` raises."""
-    return _named(home, index, name, at=_LAST)
+    return _configuration_named(home, index, name, at=_LAST)
 
 
 def match_now(

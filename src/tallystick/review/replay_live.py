@@ -46,11 +46,11 @@ def follow_cast(
         beats = (beat for beat in beats if walk.takes(beat.step))
     beats = up_to(beats, asked.stop, cast)
     if asked.below is not Below.INLINE:
-        beats = _told(beats, asked.below)
+        beats = _folded_below(beats, asked.below)
     return islice(chosen(beats, asked), asked.limit)
 
 
-def _told(beats: Iterator[Beat], below: Below) -> Iterator[Beat]:
+def _folded_below(beats: Iterator[Beat], below: Below) -> Iterator[Beat]:
     """Of sessions that belong to others only that they began, and what they came to; or nothing."""
     running: dict[str, Beat] = {}
     for beat in beats:

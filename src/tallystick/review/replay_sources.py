@@ -267,16 +267,16 @@ def track_of(first: Recorded) -> Track:
     session, mark, digest = (first.parents[0] if first.parents else "").rpartition("#")
     return Track(
         session=first.session,
-        agent=_text(first.member("agent")) or "?",
-        source_session=_text(first.member("source_session")),
-        kind=_text(first.member("kind")) or "root",
+        agent=_text_or_none(first.member("agent")) or "?",
+        source_session=_text_or_none(first.member("source_session")),
+        kind=_text_or_none(first.member("kind")) or "root",
         parent=session if mark else None,
         hangs_on=digest if mark else None,
-        started=_text(first.meta.get("ts")),
+        started=_text_or_none(first.meta.get("ts")),
     )
 
 
-def _text(value: Json) -> str | None:
+def _text_or_none(value: Json) -> str | None:
     if isinstance(value, str):
         return value
     return None
@@ -296,7 +296,7 @@ def _imported(
     found: list[Found] = []
     for item in recognise([root for root in roots if root not in journals], known):
         if isinstance(item, Refused):
-            cast.failures.append(_named(item.path, item.why))
+            cast.failures.append(_failure_text(item.path, item.why))
         elif item.path not in journals:
             found.append(item)
     if not found:
@@ -357,13 +357,13 @@ def _tracks_by_name(home: Home) -> dict[str, list[Track]]:
 
 def _faults(report: FileReport) -> Iterator[str]:
     if report.error is not None:
-        yield _named(report.path, report.error)
+        yield _failure_text(report.path, report.error)
     for kind, loss in report.losses.items():
         if loss.fault:
-            yield _named(report.path, f"{kind}: {'; '.join(loss.examples) or loss.count}")
+            yield _failure_text(report.path, f"{kind}: {'; '.join(loss.examples) or loss.count}")
 
 
-def _named(path: Path, why: str) -> str:
+def _failure_text(path: Path, why: str) -> str:
     """A reason with the file's name before it, unless the reason says it already."""
     if why.startswith(str(path)):
         return why

@@ -228,7 +228,7 @@ class _About:
         sums = [self._sums[found] for found in below]
         return Total(
             sessions=len(below),
-            by_status=_counted(sums),
+            by_status=_count_statuses(sums),
             steps=sum(one.steps for one in sums),
             tool_calls=sum(one.tool_calls for one in sums),
             failures=sum(one.failures for one in sums),
@@ -238,7 +238,7 @@ class _About:
         )
 
 
-def _counted(sums: list[Sums | SessionRow]) -> dict[str, int]:
+def _count_statuses(sums: list[Sums | SessionRow]) -> dict[str, int]:
     counts: Mapping[str, int] = Counter(one.status for one in sums)
     return {status.value: counts[status.value] for status in Status if status.value in counts}
 

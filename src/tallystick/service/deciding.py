@@ -21,7 +21,7 @@ from tallystick.model.intent import Operation
 from tallystick.workspace.settings import read_setting
 
 if TYPE_CHECKING:
-    from tallystick.guard.decide import AgentMachine, Decider
+    from tallystick.guard.decide import Decider
 
 _LOG = logging.getLogger(__name__)
 
@@ -79,7 +79,7 @@ class Deciding:
 
     def _loaded(self) -> Decider:
         if self._decider is None:
-            from tallystick.guard.decide import Decider
+            from tallystick.guard.decide import AgentMachine, Decider
 
             self._decider = Decider(self._home, AgentMachine(Path.home(), environment=os.environ))
             if self._changed is not None:

@@ -85,11 +85,11 @@ def agents(home: Home, where: Surroundings) -> tuple[Agent, ...]:
     """All agents that could be here, with all that is known of them. Those that are found are asked for their version."""
     found = find_agents(where)
     with ThreadPoolExecutor(4, thread_name_prefix="tallystick-agents") as pool:
-        known = tuple(pool.map(lambda agent: _described(agent, where), found))
+        known = tuple(pool.map(lambda agent: _described_agent(agent, where), found))
     return tuple(_with_last_events(home, known))
 
 
-def _described(agent: Agent, where: Surroundings) -> Agent:
+def _described_agent(agent: Agent, where: Surroundings) -> Agent:
     if agent.can_be_hooked:
         agent = _with_hooks(agent, where)
     if agent.program is None:

@@ -188,11 +188,11 @@ def _paths(place: Place, where: Surroundings, root: Path, limits: list[str]) -> 
         yield path, base
         return
     if (link := linked_folder(path, base)) is not None:
-        limits.append(f"{_shown(link)}: the folder is a link and was not followed")
+        limits.append(f"{_path_text(link)}: the folder is a link and was not followed")
         return
     below = files_below(path, place.endings)
     if not below.is_whole:
-        limits.append(f"{_shown(path)}: too many files, only the first were read")
+        limits.append(f"{_path_text(path)}: too many files, only the first were read")
     yield from ((each, base) for each in below.paths)
 
 
@@ -216,7 +216,7 @@ class _Look:
         agents = tuple(wanted.agents)
         self.sources.append(
             Source(
-                path=_shown(file.path),
+                path=_path_text(file.path),
                 agents=agents,
                 base=wanted.place.base,
                 kind=wanted.place.kind,
@@ -230,7 +230,7 @@ class _Look:
             hits = []
         seen = set()
         for hit in [*_file_hits(file, hits), *hits]:
-            finding = _finding(hit, agents, _shown(file.path))
+            finding = _finding(hit, agents, _path_text(file.path))
             if (finding.rule, finding.key, finding.line) not in seen:
                 seen.add((finding.rule, finding.key, finding.line))
                 self.findings.append(finding)
@@ -240,8 +240,8 @@ class _Look:
         if wanted.place.kind is not Kind.SETTINGS:
             text = file.data.decode("utf-8", "replace")
             if wanted.place.kind is Kind.SKILL and (name := skills.name_of(text)) and file.path.name == "SKILL.md":
-                self.names.append((name, _shown(file.path)))
-                self.name_readers[_shown(file.path)] = tuple(wanted.agents)
+                self.names.append((name, _path_text(file.path)))
+                self.name_readers[_path_text(file.path)] = tuple(wanted.agents)
             yield from text_hits(wanted.place.kind, text)
             return
         agent = wanted.agents[0]
@@ -321,7 +321,7 @@ class _Look:
                 rule, said = audit.SOME_HOOKS, ", ".join(missing)
             else:
                 rule, said = audit.NO_HOOK, ""
-            self.findings.append(_finding(Hit(rule=rule, said=said), (agent,), _shown(places[0][1])))
+            self.findings.append(_finding(Hit(rule=rule, said=said), (agent,), _path_text(places[0][1])))
 
     def _hook_files(self, found: tuple[SettingsFile, ...], base: Path) -> list[tuple[SettingsFile, Path, Path]]:
         files_of: list[tuple[SettingsFile, Path, Path]] = []
@@ -386,6 +386,6 @@ def _clean(text: str) -> str:
     return f"{clean[: _MOST_SAID - 1]}…"
 
 
-def _shown(path: Path) -> str:
+def _path_text(path: Path) -> str:
     """A path as text that can be written out, whatever bytes it has."""
     return str(path).encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")

@@ -113,12 +113,12 @@ def _with_parts(sample: Sample, messages: Sequence[dict[str, Json]]) -> Sample:
     return msgspec.structs.replace(
         sample,
         nested=nested,
-        id=_seen(_IDS, messages),
-        ts=_seen(_TIMES, messages),
+        id=_first_present(_IDS, messages),
+        ts=_first_present(_TIMES, messages),
     )
 
 
-def _seen(names: Sequence[str], messages: Sequence[dict[str, Json]]) -> str:
+def _first_present(names: Sequence[str], messages: Sequence[dict[str, Json]]) -> str:
     """The first of the names that messages have."""
     return next((name for name in names if any(name in message for message in messages)), names[0])
 
@@ -139,7 +139,7 @@ def draft_agent(name: str, paths: Sequence[Path], *, home: Path, into: Path | No
         raise UsageError(
             f"{name!r} is not a name for an agent", hint="write it as goose, factory-droid: a-z, 0-9 and -"
         )
-    contents = {path: _read(path) for path in paths}
+    contents = {path: _file_bytes(path) for path in paths}
     sample = sample_of(paths[0], contents[paths[0]])
     if into is None:
         root = Path.cwd()
@@ -164,7 +164,7 @@ def draft_agent(name: str, paths: Sequence[Path], *, home: Path, into: Path | No
     return Draft(root=root, written=(*wanted, *changed), is_package=is_package)
 
 
-def _read(path: Path) -> bytes:
+def _file_bytes(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except OSError as error:

@@ -192,7 +192,7 @@ def _anchorings(home: Home) -> Iterator[Recorded]:
 
 
 def _take(found: dict[tuple[str, str, str | None], Target], entry: Recorded) -> None:
-    said = _said(entry)
+    said = _target_of(entry)
     if said is None:
         return
     if entry.meta.get("stopped") is True:
@@ -212,7 +212,7 @@ def _take(found: dict[tuple[str, str, str | None], Target], entry: Recorded) -> 
     )
 
 
-def _said(entry: Recorded) -> Target | None:
+def _target_of(entry: Recorded) -> Target | None:
     """The place that an entry of the ledger names, and the size of the head that it was given; None: it names none."""
     kind, target, size = entry.meta.get("kind"), entry.text("content.target"), entry.meta.get("size")
     if not isinstance(kind, str) or target is None or type(size) is not int:
@@ -224,7 +224,7 @@ def given(home: Home) -> dict[tuple[str, str, str | None], set[int]]:
     """The sizes of all heads that each place was given."""
     given: dict[tuple[str, str, str | None], set[int]] = {}
     for entry in _anchorings(home):
-        said = _said(entry)
+        said = _target_of(entry)
         if said is not None and entry.meta.get("stopped") is True:
             given.pop(said.place, None)
         elif said is not None:

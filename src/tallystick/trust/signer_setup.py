@@ -143,11 +143,9 @@ def _look(home: Home, owner: int) -> _Found:
             key = place.key
         return msgspec.json.encode(_Found(read_store(home).store_id, key, home.key.exists())).decode()
 
-    if os.geteuid() == 0:
-        said = as_user(owner, look)
-    else:
-        said = look()
-    return msgspec.json.decode(said, type=_Found)
+    if os.geteuid() != 0:
+        return msgspec.json.decode(look(), type=_Found)
+    return msgspec.json.decode(as_user(owner, look), type=_Found)
 
 
 def _user_step(user: str) -> Step:

@@ -142,7 +142,7 @@ class Alarms:
 
     def _keep(self, alarm: str, by: By, around: ExternalEvidence, at: str) -> KeptAlarm:
         """Keep what speaks for an alarm as it is now: the head, the ledger, and what others remember."""
-        before = _read(self._place(alarm) / _FILE)
+        before = _kept_alarm(self._place(alarm) / _FILE)
         if before is not None and before.over is None:
             return before
         heads = [{"who": head.who, "size": head.size, "root": head.root.hex()} for head in around.heads[-_MOST_COPIES:]]
@@ -188,7 +188,7 @@ def keep_evidence(home: Home, around: ExternalEvidence, *, at: str) -> None:
 
 def kept_alarms(home: Home) -> list[KeptAlarm]:
     """The alarms of which evidence is kept, newest last."""
-    found = (_read(path) for path in _folder(home).glob(f"*/{_FILE}"))
+    found = (_kept_alarm(path) for path in _folder(home).glob(f"*/{_FILE}"))
     return sorted((kept for kept in found if kept is not None), key=lambda kept: (kept.found, kept.alarm))
 
 
@@ -196,7 +196,7 @@ def _folder(home: Home) -> Path:
     return home.folder / "trust" / "evidence"
 
 
-def _read(path: Path) -> KeptAlarm | None:
+def _kept_alarm(path: Path) -> KeptAlarm | None:
     try:
         if not path.is_file() or path.stat().st_size > _MOST_ALARM_BYTES:  # a pipe would be waited for
             return None

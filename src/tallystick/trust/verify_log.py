@@ -91,10 +91,10 @@ def verify_log(home: Home) -> LogVerdict:
     table = read_own_alerts(home.graph)
     sealed = list(_sealed_alerts(home))
     erased = {alert.entry_hash for alert in sealed if alert.is_erased}
-    return _verdict(home.graph, table, _walk(table, erased), _compare(table, sealed, _kept(home)))
+    return _verdict(home.graph, table, _walk(table, erased), _compare(table, sealed, _retained_heads(home)))
 
 
-def _kept(home: Home) -> list[NotedHead]:
+def _retained_heads(home: Home) -> list[NotedHead]:
     """What the ledger notes of alerts whose sessions retention has not taken."""
     dropped = {entry.meta.get("session") for entry in ledger_entries(home, holding=b'"drop_session"')}
     return [head for head in noted_heads(home) if head.session not in dropped]
@@ -138,21 +138,21 @@ def _verdict(path: Path, table: AlertTable, walked: Walk, compared: Compared | N
 def _holes(table: AlertTable, walked: Walk, compared: Compared | None) -> Iterator[str]:
     """What a walk that found nothing does not say."""
     if walked.legacy:
-        yield f"{_counted(walked.legacy, 'row')} from before the chain without a hash: that part cannot be checked"
+        yield f"{_count_text(walked.legacy, 'row')} from before the chain without a hash: that part cannot be checked"
     if compared is not None:
         if compared.waiting:
-            yield f"{_counted(compared.waiting, 'sealed alert')} not in the index yet"
+            yield f"{_count_text(compared.waiting, 'sealed alert')} not in the index yet"
         if compared.moved:
-            yield f"{_counted(len(compared.moved), 'alert')} sealed after the same one as another: its row has a new hash"
+            yield f"{_count_text(len(compared.moved), 'alert')} sealed after the same one as another: its row has a new hash"
         if compared.erased:
-            yield f"{_counted(compared.erased, 'alert')} with erased words: the hash is taken from the step"
+            yield f"{_count_text(compared.erased, 'alert')} with erased words: the hash is taken from the step"
         yield "the journals are not verified here: `tally verify` does"
         return
     if table.anchor is None:
         yield "no anchor row: the end cannot be checked, newer alerts may have been deleted"
     if table.checkpoints:
         pruned = sum(item.pruned_count for item in table.checkpoints if isinstance(item.pruned_count, int))
-        yield f"pruned: {_counted(pruned, 'alert')}; all that stayed were hashed again, so earlier heads no longer match"
+        yield f"pruned: {_count_text(pruned, 'alert')}; all that stayed were hashed again, so earlier heads no longer match"
     yield (
         "only this file says where the chain ends: anyone who can write it can cut the end and change the anchor to "
         "match"
@@ -160,7 +160,7 @@ def _holes(table: AlertTable, walked: Walk, compared: Compared | None) -> Iterat
     yield "the chain covers alerts only: requests, events and relations can be changed without a trace"
 
 
-def _counted(number: int, word: str) -> str:
+def _count_text(number: int, word: str) -> str:
     return f"{number} {word if number == 1 else word + 's'}"
 
 
@@ -222,7 +222,7 @@ def _compare(table: AlertTable, sealed: Sequence[Sealed], noted: Sequence[NotedH
     expected = list(chain_order(known))
     moved = [link for link in expected if not link.is_as_sealed]
     rows = [row for row in table.rows if row.entry_hash is not None]
-    said, hashes = Counter(_said(row.finding) for row in rows), {row.entry_hash for row in rows}
+    said, hashes = Counter(_finding_text(row.finding) for row in rows), {row.entry_hash for row in rows}
     missing = [link for link in expected if not _has_row(link, said, hashes)]
     unproved = _unproved(table, expected)
     defect = None
@@ -246,9 +246,9 @@ def _compare(table: AlertTable, sealed: Sequence[Sealed], noted: Sequence[NotedH
         unheld=tuple(f"{head.session}:{head.n}" for head in unheld[:_MOST_NAMED]),
         waiting=len(waiting),
         erased=sum(link.sealed.is_erased for link in expected),
-        moved=tuple(map(_name, moved[:_MOST_NAMED])),
+        moved=tuple(map(_link_name, moved[:_MOST_NAMED])),
         defect=defect,
-        missing=tuple(map(_name, missing[:_MOST_NAMED])),
+        missing=tuple(map(_link_name, missing[:_MOST_NAMED])),
         unproved=tuple(unproved[:_MOST_NAMED]),
     )
 
@@ -273,18 +273,20 @@ def _parted(table: AlertTable, sealed: Sequence[Sealed]) -> tuple[list[Sealed], 
 
 def _unproved(table: AlertTable, expected: Sequence[Link]) -> list[int]:
     """The rows that no step stands behind."""
-    proved, hashes = Counter(_said(link.sealed.finding) for link in expected), _hashes_of(expected)
-    return [row.alert_id for row in table.rows if row.entry_hash not in hashes and not proved[_said(row.finding)]]
+    proved, hashes = Counter(_finding_text(link.sealed.finding) for link in expected), _hashes_of(expected)
+    return [
+        row.alert_id for row in table.rows if row.entry_hash not in hashes and not proved[_finding_text(row.finding)]
+    ]
 
 
-def _said(finding: Finding) -> str:
+def _finding_text(finding: Finding) -> str:
     return repr(msgspec.structs.astuple(finding))
 
 
 def _has_row(link: Link, said: Counter[str], hashes: Collection[object]) -> bool:
-    if link.sealed.is_erased or not said[_said(link.sealed.finding)]:
+    if link.sealed.is_erased or not said[_finding_text(link.sealed.finding)]:
         return link.entry_hash in hashes
-    said[_said(link.sealed.finding)] -= 1
+    said[_finding_text(link.sealed.finding)] -= 1
     return True
 
 
@@ -298,6 +300,6 @@ def _has_gap(links: Sequence[Link]) -> bool:
     return any(link.sealed.prev_hash not in there for link in links if link.sealed.entry_hash)
 
 
-def _name(link: Link) -> str:
+def _link_name(link: Link) -> str:
     _, session, n = link.sealed.order
     return f"{session}:{n}"

@@ -23,7 +23,7 @@ def badge(verdict: Verdict | None, waiting: str, width: int) -> list[Piece]:
     if verdict is None:
         return [(f"◌ {waiting}", DIM)]
     pieces: list[Piece] = []
-    for name, (sign, style), word in zip(WORDS, _signs(verdict), _words(verdict), strict=True):
+    for name, (sign, style), word in zip(WORDS, _signs(verdict), _axis_words(verdict), strict=True):
         label = ""
         if width >= _SPELLED_FROM:
             label = f"{name} "
@@ -31,7 +31,7 @@ def badge(verdict: Verdict | None, waiting: str, width: int) -> list[Piece]:
     return pieces
 
 
-def _words(verdict: Verdict) -> tuple[str, ...]:
+def _axis_words(verdict: Verdict) -> tuple[str, ...]:
     shown = verdict.disclosure
     integrity, hidden = "intact", "full"
     if verdict.defects:

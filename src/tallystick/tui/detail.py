@@ -92,7 +92,7 @@ def _whole(whole: Whole) -> Iterator[list[Piece]]:
     said = outcome.outcome_of(step, 400)
     if said:
         yield [(said, bad_or(PLAIN, bad))]
-    yield from _beside(whole)
+    yield from _steps_beside(whole)
     named = value_names(step)
     for name in [*(name for name in _VALUES_FIRST if name in named), *(n for n in named if n not in _VALUES_FIRST)]:
         yield from _value(whole.shown, name)
@@ -103,7 +103,7 @@ def _whole(whole: Whole) -> Iterator[list[Piece]]:
         yield from _table(found)
 
 
-def _beside(whole: Whole) -> Iterator[list[Piece]]:
+def _steps_beside(whole: Whole) -> Iterator[list[Piece]]:
     """What it was for, who decided on it, what came of it, which sessions it began."""
     if whole.cause is not None:
         n = ""

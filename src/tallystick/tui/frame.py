@@ -206,9 +206,9 @@ class Frame(App[None]):
     def begin(self, name: str, work: Coroutine[Any, Any, None]) -> None:
         """Do something beside the keys. What was begun under the same name before is given up."""
         self.end(name)
-        task = asyncio.create_task(self._told(work))
+        task = asyncio.create_task(self._report_errors(work))
         self._tasks[name] = task
-        task.add_done_callback(lambda done: self._ended(name, done, work))
+        task.add_done_callback(lambda done: self._task_ended(name, done, work))
 
     def end(self, *names: str) -> None:
         """Give up what was begun under these names."""
@@ -229,12 +229,12 @@ class Frame(App[None]):
         """Whether nothing is being done, but following and what is named."""
         return not (self._tasks.keys() - {FOLLOWING, *besides})
 
-    def _ended(self, name: str, task: asyncio.Task[None], work: Coroutine[Any, Any, None]) -> None:
+    def _task_ended(self, name: str, task: asyncio.Task[None], work: Coroutine[Any, Any, None]) -> None:
         work.close()  # what was given up before it began would be complained of
         if self._tasks.get(name) is task:
             del self._tasks[name]
 
-    async def _told(self, work: Coroutine[Any, Any, None]) -> None:
+    async def _report_errors(self, work: Coroutine[Any, Any, None]) -> None:
         """Do it, and say what went wrong."""
         try:
             await work

@@ -209,13 +209,13 @@ class Jumping(SessionModel):
         else:
             missing = None
         try:
-            spot = await self.rows_lane.ask(lambda reader: _named(reader, name))
+            spot = await self.rows_lane.ask(lambda reader: _spot_named(reader, name))
         except NotFoundError as error:
             raise missing or error from None
         await self.jump(spot, nowhere="this step is already selected")
 
 
-def _named(reader: Reader, name: str) -> Spot:
+def _spot_named(reader: Reader, name: str) -> Spot:
     index = Index(reader.graph)
     if ":" not in name and "#" not in name:
         try:

@@ -86,11 +86,11 @@ class _Question:
             reader.close()  # the next question opens the index again: it may have been another file
             answer, error = None, raised
         try:
-            self._loop.call_soon_threadsafe(self._tell, answer, error)
+            self._loop.call_soon_threadsafe(self._deliver, answer, error)
         except RuntimeError:
             return  # the screen is gone
 
-    def _tell(self, answer: Any, error: Exception | None) -> None:
+    def _deliver(self, answer: Any, error: Exception | None) -> None:
         if self._future.done():
             return
         if error is not None:

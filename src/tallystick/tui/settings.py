@@ -121,7 +121,7 @@ class Settings(Screen[None]):
             return
         self._rows.show(len(self._rows.found))
         if unknown:
-            self._say(f"unknown setting {', '.join(map(one_line, unknown))}", bad=True)
+            self._report(f"unknown setting {', '.join(map(one_line, unknown))}", bad=True)
 
     def _meaning(self, width: int, number: int) -> list[Piece]:
         item = self._chosen
@@ -132,7 +132,7 @@ class Settings(Screen[None]):
             return lines[number]
         return []
 
-    def _say(self, text: str, *, bad: bool = False, advice: str = "") -> None:
+    def _report(self, text: str, *, bad: bool = False, advice: str = "") -> None:
         self._said = (f" ✔ {one_line(text)}", GOOD)
         if bad:
             self._said = (f" ✕ {one_line(text)}", BAD)
@@ -140,7 +140,7 @@ class Settings(Screen[None]):
         self._redraw()
 
     def _tell_error(self, error: Exception) -> None:
-        self._say(str(error), bad=True, advice=getattr(error, "hint", None) or "")
+        self._report(str(error), bad=True, advice=getattr(error, "hint", None) or "")
 
     def _redraw(self) -> None:
         for bar in self.query(Bar):
@@ -192,7 +192,7 @@ class Settings(Screen[None]):
     def _done(self, text: str) -> None:
         self.on_prompt_left()
         self._read()
-        self._say(text)
+        self._report(text)
 
     def on_prompt_left(self) -> None:
         """The line is not needed any more."""

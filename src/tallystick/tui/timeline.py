@@ -245,9 +245,9 @@ class Timeline(Rows):
             _name_piece(found),
         ]
         room = width - len(took) - sum(cell_len(text) for text, _ in before)
-        return [*before, *self._said(found, style, room), (took, DIM)]
+        return [*before, *self._outcome_pieces(found, style, room), (took, DIM)]
 
-    def _said(self, row: Row, style: Style, room: int) -> list[Piece]:
+    def _outcome_pieces(self, row: Row, style: Style, room: int) -> list[Piece]:
         said = fitted(row.said, max(room, 4))
         if self.words:
             at = said.lower().find(self.words)

@@ -81,7 +81,7 @@ class Tree(Rows):
         chosen = None
         if self.session is not None:
             chosen = self.session.session.session
-        kept = _kept(self.all, self._agents)
+        kept = _sessions_of_agents(self.all, self._agents)
         self._seen = []
         hidden_below: int | None = None
         for line in self.all:
@@ -150,7 +150,7 @@ class Tree(Rows):
         ]
 
 
-def _kept(lines: Sequence[SessionLine], agents: tuple[str, ...]) -> set[str] | None:
+def _sessions_of_agents(lines: Sequence[SessionLine], agents: tuple[str, ...]) -> set[str] | None:
     """The sessions of some agents and all that they belong to; None: all sessions."""
     if not agents:
         return None

@@ -67,7 +67,7 @@ def show(run: Run, path: str, limit: int | None) -> None:
     with open_index(run.home) as index:
         run.take(index.remarks)
         found = thing_history(run.home, index, path, folder=str(Path.cwd()), most_versions=run.limit(limit))
-    run.answer("artifact", lambda: _data(found), _text(found, run.width))
+    run.answer("artifact", lambda: _data(found), _history_text(found, run.width))
     if found.version_count > len(found.versions):
         run.note(f"Showing the newest of {found.version_count:,} versions; --limit N shows more")
 
@@ -97,7 +97,7 @@ def _maker(found: ThingHistory, version: VersionRow) -> str | None:
     return next((node.step for node in found.nodes if node.node == NodeId(NodeKind.ARTIFACT, version.id)), None)
 
 
-def _text(found: ThingHistory, width: int) -> Iterator[str]:
+def _history_text(found: ThingHistory, width: int) -> Iterator[str]:
     yield click.style(f"{one_line(found.thing.uri)}  {one_line(found.thing.kind)}", bold=True)
     yield from labelled(_facts(found), indent="  ")
     yield click.style("  versions, the newest first", bold=True)

@@ -120,11 +120,11 @@ def detail_text(found: Coverage) -> Iterator[str]:
     for reason in found.reasons:
         yield f"  {one_line(reason)}"
     yield from labelled(_facts(found), indent="  ")
-    yield from _listed("calls without a result", found.without_result)
-    yield from _listed("results without a call", found.without_call)
+    yield from _steps_text("calls without a result", found.without_result)
+    yield from _steps_text("results without a call", found.without_call)
     yield from _alone_text(found.alone)
-    yield from _listed("reported differently", found.contradictions)
-    yield from _listed("gaps and warnings", found.gaps)
+    yield from _steps_text("reported differently", found.contradictions)
+    yield from _steps_text("gaps and warnings", found.gaps)
     if found.blind_spots:
         yield "  known limits of this agent, possibly the reason"
         yield from (f"    {one_line(spot)}" for spot in found.blind_spots)
@@ -145,11 +145,11 @@ def _facts(found: Coverage) -> Iterator[tuple[str, str]]:
     yield "left out", skipped
 
 
-def _listed(title: str, names: tuple[StepName, ...]) -> Iterator[str]:
+def _steps_text(title: str, names: tuple[StepName, ...]) -> Iterator[str]:
     if names:
         yield f"  {title}"
         yield from (f"    {_step(name)}" for name in names[:_LISTED])
-        yield from _more(len(names))
+        yield from _left_out_text(len(names))
 
 
 def _alone_text(alone: tuple[Alone, ...]) -> Iterator[str]:
@@ -157,10 +157,10 @@ def _alone_text(alone: tuple[Alone, ...]) -> Iterator[str]:
         yield "  reported by one source and not by another"
         for item in alone[:_LISTED]:
             yield f"    {_step(item.step)}: by {', '.join(map(one_line, item.told_by))}, not by {one_line(item.missing)}"
-        yield from _more(len(alone))
+        yield from _left_out_text(len(alone))
 
 
-def _more(count: int) -> Iterator[str]:
+def _left_out_text(count: int) -> Iterator[str]:
     if count > _LISTED:
         yield f"    … and {count - _LISTED:,} more; --json lists all"
 

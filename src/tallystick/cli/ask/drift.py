@@ -78,7 +78,7 @@ def drift(run: Run, options: DriftOptions) -> None:
         differs = _match(run, options.first, options.keys, options.folder)
     else:
         found = _drift(run, options.first, options.second, options.folder)
-        run.answer("drift", found, _text(found, run.width, inputs=options.inputs))
+        run.answer("drift", found, _drift_text(found, run.width, inputs=options.inputs))
         differs = not found.is_same
     if options.exit_code and differs:
         raise SystemExit(DIFFERS)
@@ -104,16 +104,16 @@ def _where(folder: Path | None) -> Surroundings:
     )
 
 
-def _text(found: Drift, width: int, *, inputs: bool) -> Iterator[str]:
+def _drift_text(found: Drift, width: int, *, inputs: bool) -> Iterator[str]:
     from tallystick.cli.under import fingerprint_text
     from tallystick.sessions.configuration import AGENT, in_words
 
     second, name, fingerprint = found.now, "now", ""
     if found.second is not None:
-        second, name = found.second.configuration, _name(found.second)
+        second, name = found.second.configuration, _session_text(found.second)
     if second is not None:
         fingerprint = fingerprint_text(second)
-    names = [_name(found.first), name]
+    names = [_session_text(found.first), name]
     prints = [fingerprint_text(found.first.configuration), fingerprint]
     yield from (f"{name}  {digits}" for name, digits in zip(_padded(names), prints, strict=True))
     if found.is_same:
@@ -122,7 +122,7 @@ def _text(found: Drift, width: int, *, inputs: bool) -> Iterator[str]:
             same = "the same configuration"
         yield click.style(same, bold=True)
     rows = [(one_line(item.section), first_line(in_words(item), max(width - 16, 40))) for item in found.differences]
-    yield from (f"  {click.style(section, bold=True)}  {said}" for section, said in _pairs(rows))
+    yield from (f"  {click.style(section, bold=True)}  {said}" for section, said in _aligned_pairs(rows))
     unread = [name for item in found.differences for name in item.unreadable]
     if unread:
         yield f"  could not be read: {first_line(', '.join(unread), max(width - 22, 40))}"
@@ -132,7 +132,7 @@ def _text(found: Drift, width: int, *, inputs: bool) -> Iterator[str]:
         yield from _inputs(found.first.configuration)
 
 
-def _name(under: Under) -> str:
+def _session_text(under: Under) -> str:
     where = short(under.session)
     if under.n is not None:
         where += f":{under.n}"
@@ -144,7 +144,7 @@ def _padded(names: list[str]) -> list[str]:
     return [name.ljust(widest) for name in names]
 
 
-def _pairs(rows: list[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+def _aligned_pairs(rows: list[tuple[str, str]]) -> Iterator[tuple[str, str]]:
     widest = max((len(name) for name, _ in rows), default=0)
     yield from ((name.ljust(widest), said) for name, said in rows)
 
@@ -154,7 +154,7 @@ def _inputs(configuration: Configuration) -> Iterator[str]:
     from tallystick.sessions.configuration import ordered
 
     rows = [
-        (one_line(section), f"{item.size:,}" if item.size is not None else "", _described(item.name, item.problem))
+        (one_line(section), f"{item.size:,}" if item.size is not None else "", _input_text(item.name, item.problem))
         for section in ordered(configuration.inputs)
         for item in configuration.inputs[section]
     ]
@@ -162,7 +162,7 @@ def _inputs(configuration: Configuration) -> Iterator[str]:
     yield from table(rows, head=("SECTION", "BYTES", "INPUT"), right=frozenset((1,)))
 
 
-def _described(name: str, problem: str | None) -> str:
+def _input_text(name: str, problem: str | None) -> str:
     return first_line(name, 200) + (f"  ({first_line(problem, 100)})" if problem else "")
 
 
@@ -216,10 +216,10 @@ def _given_key(text: str) -> tuple[str, bytes]:
 
 
 def _match_text(under: Under, found: tuple[Matched, ...]) -> Iterator[str]:
-    yield f"{_name(under)}, and this machine's configuration ({counted(len(found), 'section')})"
+    yield f"{_session_text(under)}, and this machine's configuration ({counted(len(found), 'section')})"
     yield from (
         f"  {name}  {said}"
-        for name, said in _pairs(
+        for name, said in _aligned_pairs(
             [(one_line(item.section), "the same" if item.is_same else "differs") for item in found]
         )
     )

@@ -66,10 +66,10 @@ def graph(run: Run, starts: tuple[str, ...], walk: WalkOptions, options: GraphOp
         run.take(index.remarks)
         found = find_starts(index, starts, folder=str(Path.cwd()))
         answers = [graph_around(run.home, index, found, Direction(way), walk.limits()) for way in ways]
-    _tell(run, answers, options.form, options.output)
+    _answer_graph(run, answers, options.form, options.output)
 
 
-def _tell(run: Run, answers: list[Answer], form: str, output: Path | None) -> None:
+def _answer_graph(run: Run, answers: list[Answer], form: str, output: Path | None) -> None:
     """Print the answers: two of them where causes and results are drawn one after the other."""
     found = answers[0]
     if form == "json":

@@ -42,26 +42,26 @@ def taint(run: Run, start: str) -> None:
     with open_index(run.home) as index:
         run.take(index.remarks)
         found = taint_tree(run.home, index, start, folder=str(Path.cwd()))
-    run.answer("taint", found, _text(found, run.width))
+    run.answer("taint", found, _tree_text(found, run.width))
 
 
-def _text(found: TaintTree, width: int) -> Iterator[str]:
+def _tree_text(found: TaintTree, width: int) -> Iterator[str]:
     for root in found.roots:
-        yield from _lines(root, "", "", width)
+        yield from _node_lines(root, "", "", width)
     if not found.roots:
         yield "no call of it follows or runs untrusted content, or passes on a secret"
     elif not any(root.children for root in found.roots) and found.trust == "trusted" and not found.is_sensitive:
         yield "no untrusted or secret source is recorded"
 
 
-def _lines(node: TaintNode, before: str, below: str, width: int) -> Iterator[str]:
+def _node_lines(node: TaintNode, before: str, below: str, width: int) -> Iterator[str]:
     yield _line(node, before, width)
     last = len(node.children) - 1 + bool(node.left_out)
     for position, child in enumerate(node.children):
         branch, stem = "├─ ", "│  "
         if position == last:
             branch, stem = "└─ ", "   "
-        yield from _lines(child, below + branch, below + stem, width)
+        yield from _node_lines(child, below + branch, below + stem, width)
     if node.left_out:
         yield click.style(f"{below}└─ … cut here: {counted(node.left_out, 'source')} more", fg="yellow")
 

@@ -62,7 +62,7 @@ def _check_enabled(run: Run) -> None:
 # ---------------------------------------------------------------------------------------------------------
 
 
-def _pairs(context: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> dict[str, str]:
+def _metadata_pairs(context: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> dict[str, str]:
     pairs = [value.partition("=") for value in values]
     if bad := next((key + mark for key, mark, _ in pairs if not key or not mark), None):
         raise click.BadParameter(f"{bad!r} is not NAME=VALUE", context, parameter)
@@ -98,7 +98,7 @@ class CreateOptions(msgspec.Struct, frozen=True, kw_only=True):
 )
 @click.option("--at", metavar="STEP", help="Mark this step: N, SESSION:N or a hash.  [default: the newest one]")
 @click.option("--keep", is_flag=True, help="Exempt the checkpoint from retention.")
-@click.option("--meta", "metadata", multiple=True, metavar="K=V", callback=_pairs, help="May be repeated.")
+@click.option("--meta", "metadata", multiple=True, metavar="K=V", callback=_metadata_pairs, help="May be repeated.")
 @options_as(CreateOptions)
 @pass_run
 def create(run: Run, label: str, options: CreateOptions) -> None:

@@ -54,7 +54,7 @@ def log(run: Run, /, session: str | None, as_graph: bool, limit: int | None, **f
             return
         rows = read_log(run.home, index, StepFilter(**filters), session=found, limit=run.limit(limit))
     _tell_lost(run, sum(row.step is None for row in rows.rows))
-    run.answer("log", lambda: _data(rows), _text(rows, run.width))
+    run.answer("log", lambda: _data(rows), _rows_text(rows, run.width))
     if rows.has_more:
         run.note(f"Showing {len(rows.rows)}; --limit N shows more")
 
@@ -85,7 +85,7 @@ def step_of(row: LogRow) -> Recorded:
     return from_index(row.entry)
 
 
-def _text(rows: LogRows, width: int) -> Iterator[str]:
+def _rows_text(rows: LogRows, width: int) -> Iterator[str]:
     if not rows.rows:
         yield "no steps"
     for row in rows.rows:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _FILTERS = ("types", "agents", "tools", "since", "until", "failed", "request")
 
 
-def _words(_: click.Context, __: click.Parameter, value: tuple[str, ...]) -> tuple[str, ...]:
+def _search_words(_: click.Context, __: click.Parameter, value: tuple[str, ...]) -> tuple[str, ...]:
     """Words separated by commas, or given one by one."""
     return tuple(word.strip() for text in value for word in text.split(",") if word.strip())
 
@@ -55,7 +55,7 @@ def _speed(context: click.Context, parameter: click.Parameter, value: str | None
 @click.option("--from", "start", metavar="STEP", help="Only this step and what follows from it, in any session.")
 @click.option("--to", "stop", metavar="STEP", help="End with this step.")
 @click.option(
-    "--only", callback=_words, multiple=True, metavar="TYPES", help="Steps of these types: tool_call,warning."
+    "--only", callback=_search_words, multiple=True, metavar="TYPES", help="Steps of these types: tool_call,warning."
 )
 @click.option("--goal", "goals", multiple=True, metavar="G", help="Steps of this goal.")
 @click.option(

@@ -87,14 +87,14 @@ def search(run: Run, words: tuple[str, ...], options: SearchOptions) -> None:
         found = search_steps(run.home, index, " ".join(words), wanted)
     if found.unsearchable:
         run.warn(f"{counted(found.unsearchable, 'session')} cannot be searched completely yet: the index is behind")
-    run.answer("search", found, _text(found))
+    run.answer("search", found, _result_text(found))
     if found.hits and found.order is Order.NEWEST and not options.newest:
         run.note(f"these words are in more than {MOST_RANKED:,} steps: the newest come first, not the best")
     if found.more:
         run.note(f"Showing {len(found.hits)}; --limit N shows more")
 
 
-def _text(found: SearchResult) -> Iterator[str]:
+def _result_text(found: SearchResult) -> Iterator[str]:
     if not found.hits:
         yield "nothing found"
     for hit in found.hits:

@@ -86,7 +86,7 @@ def _ran_under(found: SessionDiff, width: int) -> Iterator[str]:
         yield f"  {setting.name:<14} {left}  →  {right}"
     for section in found.sections or ():
         parts = (("changed", section.changed), ("only B", section.added), ("only A", section.removed))
-        words = [f"{how} {_words(names)}" for how, names in parts if names]
+        words = [f"{how} {_differing_words(names)}" for how, names in parts if names]
         yield f"  configuration  {one_line(section.section)[:40]}: {'; '.join(words) or 'differs'}"
     if found.sections == ():
         yield "  configuration  the same"
@@ -96,7 +96,7 @@ def _divergence(found: SessionDiff, first: Divergence, width: int) -> Iterator[s
     after = "at the first action"
     if first.after:
         after = f"after {counted(first.after, 'equal action')}"
-    yield click.style(f"first difference {after}: {_words(first.differs)}", bold=True)
+    yield click.style(f"first difference {after}: {_differing_words(first.differs)}", bold=True)
     for name, side, move in (("A", found.left, first.left), ("B", found.right, first.right)):
         yield f"  {name}  {_move(side, move, width - 5)}"
 
@@ -132,7 +132,7 @@ def _pair(found: SessionDiff, pair: Aligned, width: int) -> Iterator[str]:
             side, move, name = found.left, pair.left, "A"
         yield click.style(f"  {name} {_move(side, move, width - 4)}", fg="green" if name == "B" else "red")
         return
-    yield click.style(f"  ≠ {_words(pair.differs)}", fg="yellow")
+    yield click.style(f"  ≠ {_differing_words(pair.differs)}", fg="yellow")
     if width >= _WIDE:
         half = (width - 8) // 2
         left = _move(found.left, pair.left, half)
@@ -173,7 +173,7 @@ def _content(text: str) -> str:
     return one_line(digest or text)[:8]
 
 
-def _words(differs: tuple[str, ...]) -> str:
+def _differing_words(differs: tuple[str, ...]) -> str:
     more = ""
     if len(differs) > _MOST_WORDS:
         more = f", … {len(differs) - _MOST_WORDS} more"

@@ -59,7 +59,7 @@ def provenance(run: Run, handle: str, hermes: bool, rule: str, store: Path | Non
         payload = in_hermes_words(account, Rule(rule))
         run.answer("session-provenance-hermes", payload, _payload_text(payload))
         return
-    run.answer("session-provenance", account.said, _text(account, run.width))
+    run.answer("session-provenance", account.said, _account_text(account, run.width))
 
 
 def _payload_text(payload: object) -> Iterator[str]:
@@ -67,7 +67,7 @@ def _payload_text(payload: object) -> Iterator[str]:
         yield one_line(line)
 
 
-def _text(account: Account, width: int) -> Iterator[str]:
+def _account_text(account: Account, width: int) -> Iterator[str]:
     row = account.current
     yield click.style(f"{short(row.session)}  {first_line(row.title or '(no prompt)', max(width - 10, 20))}", bold=True)
     yield from labelled(_facts(account), indent="  ")

@@ -38,13 +38,13 @@ def show(run: Run, step: str, is_input: bool) -> None:
         given = given_to(run.home, shown.step)
         run.answer("input", given, _input_text(shown.step, given, run.width))
     else:
-        run.answer("step", shown, _text(shown))
+        run.answer("step", shown, _step_text(shown))
 
 
 # The step ------------------------------------------------------------------------------------------------------------
 
 
-def _text(shown: Shown) -> Iterator[str]:
+def _step_text(shown: Shown) -> Iterator[str]:
     step = shown.step
     yield click.style(f"{reference(step)}  {one_line(step.type)}  {outcome.name_of(step)}".rstrip(), bold=True)
     yield from labelled(_facts(shown), indent="  ")

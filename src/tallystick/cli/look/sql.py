@@ -97,12 +97,12 @@ def sql(run: Run, options: SqlOptions) -> None:
     if options.as_csv and not run.json:
         _print_csv(run, answer)
     else:
-        run.answer("sql", answer, _text(answer))
+        run.answer("sql", answer, _rows_text(answer))
     if answer.more:
         run.note(f"Showing {counted(len(answer.rows), 'row')}; --limit N shows more")
 
 
-def _text(answer: Answer) -> Iterator[str]:
+def _rows_text(answer: Answer) -> Iterator[str]:
     if not answer.rows:
         yield "no rows"
         return

@@ -119,7 +119,7 @@ def _summary(figures: Statistics) -> Iterator[tuple[str, str]]:
         "time",
         f"{duration_text(figures.total_ms)} from the first step to the last, {duration_text(figures.active_ms)} at work",
     )
-    yield "steps", f"{figures.steps:,}: {_words(figures.types)}"
+    yield "steps", f"{figures.steps:,}: {_counts_text(figures.types)}"
     calls = sum(tool.calls for tool in figures.tools.values())
     if calls or figures.failures:
         yield "calls", f"{calls:,}, {figures.failures:,} failed, {figures.refused:,} refused"
@@ -132,12 +132,12 @@ def _summary(figures: Statistics) -> Iterator[tuple[str, str]]:
             f"{figures.spending.tokens:,} tokens in {counted(figures.spending.calls, 'call')}, {cost or 'no cost'}",
         )
     if figures.checkpoints:
-        yield "checkpoints", f"{sum(figures.checkpoints.values()):,}: {_words(figures.checkpoints)}"
+        yield "checkpoints", f"{sum(figures.checkpoints.values()):,}: {_counts_text(figures.checkpoints)}"
     if figures.compactions:
         yield "compactions", f"{figures.compactions:,}"
 
 
-def _words(counts: Mapping[str, int]) -> str:
+def _counts_text(counts: Mapping[str, int]) -> str:
     """`3 allow, 1 deny`, the most frequent first."""
     shown = ", ".join(f"{count:,} {cut(one_line(word), _NAME)}" for word, count in islice(counts.items(), _MOST_WORDS))
     return shown + (f" and {len(counts) - _MOST_WORDS} more" if len(counts) > _MOST_WORDS else "")
@@ -222,22 +222,22 @@ def _funnel(funnel: Funnel) -> Iterator[tuple[str, str]]:
     ):
         if stage.checked:
             yield name, _stage(stage, whole)
-    yield "ways", _words(funnel.paths)
-    yield "permissions", _words(funnel.permissions)
-    yield "policies", _words(funnel.policy)
+    yield "ways", _counts_text(funnel.paths)
+    yield "permissions", _counts_text(funnel.permissions)
+    yield "policies", _counts_text(funnel.policy)
     for rule, effects in islice(funnel.rules.items(), _MOST_ROWS):
-        yield "", f"{cut(one_line(rule), _NAME)}: {_words(effects)}"
+        yield "", f"{cut(one_line(rule), _NAME)}: {_counts_text(effects)}"
 
 
 def _stage(stage: Stage, whole: int) -> str:
     """`3  █████▌       2 pass, 1 escalate (2 triage_benign), 342 ms on average`."""
     skipped = ""
     if stage.skipped:
-        skipped = f" ({_words(stage.skipped)})"
+        skipped = f" ({_counts_text(stage.skipped)})"
     took = ""
     if stage.time.count:
         took = f", {duration_text(stage.time.average_ms)} on average"
-    return f"{stage.checked:>5,}  {bar(stage.checked, whole):<12}  {_words(stage.answers)}{skipped}{took}"
+    return f"{stage.checked:>5,}  {bar(stage.checked, whole):<12}  {_counts_text(stage.answers)}{skipped}{took}"
 
 
 def _phases(phases: Phases) -> Iterator[tuple[str, str]]:
@@ -248,9 +248,9 @@ def _phases(phases: Phases) -> Iterator[tuple[str, str]]:
             took = f", {duration_text(stage.time.total_ms)} in all"
         triggers = ""
         if name == "reconcile" and phases.triggers:
-            triggers = f" ({_words(phases.triggers)})"
+            triggers = f" ({_counts_text(phases.triggers)})"
         if stage.checked:
-            yield name, f"{stage.checked:>5,}  {_words(stage.answers)}{triggers}{took}"
+            yield name, f"{stage.checked:>5,}  {_counts_text(stage.answers)}{triggers}{took}"
 
 
 def _odd(anomaly: Anomaly) -> tuple[str, str]:

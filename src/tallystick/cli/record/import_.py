@@ -164,10 +164,10 @@ def _example(loss: LossCount) -> str:
 def _faults(done: Imported) -> Iterator[str]:
     """Files and lines that could not be read, and why."""
     for refused in done.report.refused:
-        yield _named(refused.path, refused.why)
+        yield _problem_text(refused.path, refused.why)
     for file in done.report.files:
         if file.error is not None:
-            yield _named(file.path, file.error)
+            yield _problem_text(file.path, file.error)
         for kind, loss in file.losses.items():
             if not loss.fault:
                 continue
@@ -177,7 +177,7 @@ def _faults(done: Imported) -> Iterator[str]:
                 yield f"{path_text(file.path)}: {one_line(kind)}: {loss.count - len(loss.examples):,} more"
 
 
-def _named(path: Path, why: str) -> str:
+def _problem_text(path: Path, why: str) -> str:
     """A reason with the file's name before it, unless the reason says it already."""
     if why.startswith(str(path)):
         return first_line(why, 300)

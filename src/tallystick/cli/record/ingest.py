@@ -42,7 +42,7 @@ def ingest(run: Run, stdin: bool, agent: str | None, session: str | None, schema
         _print_schema(run)
         return
     counts = _record(run, sys.stdin.buffer, agent, session)
-    run.answer("ingest", _data(counts), _text(counts))
+    run.answer("ingest", _data(counts), _counts_text(counts))
     if counts.refused:
         raise SystemExit(FAILED)
 
@@ -65,7 +65,7 @@ def _record(run: Run, stream: BinaryIO, agent: str | None, session: str | None) 
     defaults = Defaults(agent or AGENT, session, os.environ.get("TALLY_SESSION") or None)
     counts = Ingested()
     with SessionWriter(run.home) as session_writer:
-        for result in ingest(session_writer, _lines(stream), defaults, counts):
+        for result in ingest(session_writer, _input_lines(stream), defaults, counts):
             if isinstance(result, Refused) and counts.refused <= _MOST_TOLD:
                 run.warn(f"line {result.number}: {result.why}" + (f" ({result.hint})" if result.hint else ""))
     if counts.refused > _MOST_TOLD:
@@ -73,7 +73,7 @@ def _record(run: Run, stream: BinaryIO, agent: str | None, session: str | None) 
     return counts
 
 
-def _lines(stream: BinaryIO) -> Iterator[bytes]:
+def _input_lines(stream: BinaryIO) -> Iterator[bytes]:
     """The lines of a stream as they arrive. Of a line over the limit only the beginning, which is refused for its length."""
     from tallystick.ingest.json_lines import MOST_BYTES
 
@@ -94,7 +94,7 @@ def _data(counts: Ingested) -> dict[str, object]:
     }
 
 
-def _text(counts: Ingested) -> Iterator[str]:
+def _counts_text(counts: Ingested) -> Iterator[str]:
     new = sum(count for outcome, count in counts.steps.items() if outcome not in ("known", "corroborated"))
     known = counts.steps["known"] + counts.steps["corroborated"]
     yield (

@@ -134,7 +134,7 @@ def install(run: Run, chosen: AgentOptions, http: bool | None) -> None:
     permissions, and are backed up. The command is idempotent.
     """
     where = _surroundings(chosen.project)
-    names = _asked(
+    names = _chosen_agents(
         chosen.agent,
         chosen.all_agents,
         [each.agent for each in find_agents(where) if each.is_found and each.can_be_hooked],
@@ -178,7 +178,9 @@ def uninstall(run: Run, chosen: AgentOptions, all_of_it: bool, yes: bool) -> Non
         return
     if yes:
         raise UsageError("--yes confirms --purge only")
-    names = _asked(chosen.agent, chosen.all_agents, [each.agent for each in find_agents(where) if each.can_be_hooked])
+    names = _chosen_agents(
+        chosen.agent, chosen.all_agents, [each.agent for each in find_agents(where) if each.can_be_hooked]
+    )
     _each(
         run,
         names,
@@ -192,7 +194,7 @@ def _surroundings(project: bool) -> Surroundings:
     return Surroundings(user=Path.home(), environment=os.environ, project=Path.cwd() if project else None)
 
 
-def _asked(agent: str | None, all_agents: bool, found: list[str]) -> list[str]:
+def _chosen_agents(agent: str | None, all_agents: bool, found: list[str]) -> list[str]:
     """The agents meant."""
     if (agent is not None) == all_agents:
         raise UsageError("give one agent, or --all", hint="`tally agents` lists them")
@@ -214,7 +216,7 @@ def _each(run: Run, names: list[str], do: Callable[[str], Report], schema: str, 
             run.warn(f"{name}: {error}")
     data = {"dry_run": dry_run, "agents": [_data(report) for report in reports], "failed": failures}
     shown = [report for report in reports if report.is_changed or len(names) == 1 or schema == "install"]
-    lines = [line for report in shown for line in _lines(report, schema, dry_run=dry_run)]
+    lines = [line for report in shown for line in _report_lines(report, schema, dry_run=dry_run)]
     run.answer(schema, data, lines or [_nothing(schema, names, failures)])
     if failures:
         raise SystemExit(1)
@@ -236,7 +238,7 @@ def _data(report: Report) -> dict[str, Any]:
     return {"agent": report.agent, "files": files, "events": report.events, "unhooked": report.unhooked}
 
 
-def _lines(report: Report, schema: str, *, dry_run: bool) -> Iterator[str]:
+def _report_lines(report: Report, schema: str, *, dry_run: bool) -> Iterator[str]:
     if dry_run:
         for file in report.files:
             yield from map(one_line, file.diff())
@@ -288,7 +290,7 @@ def agents(run: Run, show_all: bool, project: bool) -> None:
     """
     found = known_agents(run.home, _surroundings(project))
     shown = [agent for agent in found if show_all or agent.is_found]
-    lines = [line for agent in shown for line in _described(agent)] or ["no agent was found on this machine"]
+    lines = [line for agent in shown for line in _agent_text(agent)] or ["no agent was found on this machine"]
     run.answer("agents", [_agent_data(agent) for agent in shown], lines)
 
 
@@ -309,7 +311,7 @@ def _agent_data(agent: Agent) -> dict[str, Any]:
     }
 
 
-def _described(agent: Agent) -> Iterator[str]:
+def _agent_text(agent: Agent) -> Iterator[str]:
     yield click.style(agent.agent, bold=True) + (f" {one_line(agent.version)}" if agent.version else "")
     rows = [
         ("program", path_text(agent.program) if agent.program is not None else ""),

@@ -47,7 +47,7 @@ def otlp(run: Run, host: str, port: int, token_file: Path | None) -> None:
     with SessionWriter(run.home) as session_writer:
         receiver = Receiver(session_writer)
         asyncio.run(_serve(run, receiver, host, port, token))
-    run.answer("otlp", _data(receiver.counts), _text(receiver.counts))
+    run.answer("otlp", _data(receiver.counts), _counts_text(receiver.counts))
 
 
 def _token(path: Path | None) -> str | None:
@@ -115,7 +115,7 @@ def _data(counts: Counts) -> dict[str, object]:
     }
 
 
-def _text(counts: Counts) -> Iterator[str]:
+def _counts_text(counts: Counts) -> Iterator[str]:
     new = counts.steps["recorded"] + counts.steps["revised"] + counts.steps["extended"] + counts.steps["contradicted"]
     known = sum(counts.steps.values()) - new
     yield f"recorded {counted(new, 'step')} from {counted(counts.requests, 'request')}; {known:,} were already recorded"

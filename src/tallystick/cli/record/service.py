@@ -66,13 +66,13 @@ def status(call: Run) -> None:
     if found is None:
         call.answer("service", {"running": False}, ["the recorder is not running; the next hook starts it"])
         raise SystemExit(1)
-    rows = [(name.replace("_", " "), one_line(_shown(value))) for name, value in found.items()]
+    rows = [(name.replace("_", " "), one_line(_value_text(value))) for name, value in found.items()]
     call.answer("service", {"running": True, **found}, labelled(rows))
 
 
-def _shown(value: object) -> str:
+def _value_text(value: object) -> str:
     if isinstance(value, dict):
-        return ", ".join(f"{name} {_shown(item)}" for name, item in value.items())
+        return ", ".join(f"{name} {_value_text(item)}" for name, item in value.items())
     if value is None:
         return ""
     return str(value)

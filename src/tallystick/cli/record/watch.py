@@ -56,12 +56,12 @@ def watch(run: Run, paths: tuple[Path, ...], pid: int | None, no_sensitive_roots
             run.write(envelope("watch-begin", members, [], on_one_line=True) + "\n")
 
     watch = FolderWatch(run.home, roots, pid=pid)
-    done = watch.run(_until_signalled(), seen=lambda batch: _tell(run, batch), ready=ready)
+    done = watch.run(_until_signalled(), seen=lambda batch: _show_batch(run, batch), ready=ready)
     run.take(done.remarks)
     if run.json:
         run.write(envelope("watch", _data(done), run.warnings, on_one_line=True) + "\n")
     else:
-        run.page(_text(done))
+        run.page(_summary_text(done))
 
 
 def _until_signalled() -> threading.Event:
@@ -76,7 +76,7 @@ def _until_signalled() -> threading.Event:
     return stop
 
 
-def _tell(run: Run, batch: Batch) -> None:
+def _show_batch(run: Run, batch: Batch) -> None:
     for effect in batch.effects:
         run.write((_effect_json(effect) if run.json else _line(effect)) + "\n")
     for gap in batch.gaps:
@@ -114,7 +114,7 @@ def _data(done: Watched) -> dict[str, object]:
     }
 
 
-def _text(done: Watched) -> Iterator[str]:
+def _summary_text(done: Watched) -> Iterator[str]:
     kinds = ", ".join(f"{count:,} {kind}" for kind, count in sorted(done.effects.items()))
     yield f"recorded {counted(done.effects.total(), 'effect')}{f' ({kinds})' if kinds else ''}, " + (
         f"{done.in_sessions:,} of them in the session of an agent"

@@ -24,7 +24,7 @@ config = Group(
 )
 
 
-def _text(value: Value) -> str:
+def _value_text(value: Value) -> str:
     if isinstance(value, tuple):
         return one_line(", ".join(value))
     return one_line(str(value))
@@ -50,7 +50,8 @@ def show(run: Run) -> None:
     for key in unknown:
         run.warn(f"{run.home.config}: unknown setting {key!r} is ignored")
     rows = [
-        (item.setting.key, _text(item.value), "" if item.is_default else "set", item.setting.does) for item in found
+        (item.setting.key, _value_text(item.value), "" if item.is_default else "set", item.setting.does)
+        for item in found
     ]
     run.answer("config", [_data(item) for item in found], table(rows, head=("KEY", "VALUE", "", "MEANING")))
 
@@ -62,7 +63,7 @@ def get(run: Run, key: str) -> None:
     """Print the value of one setting."""
     settings.known_setting(key)
     found = next(item for item in settings.read_settings(run.home)[0] if item.setting.key == key)
-    run.answer("config.setting", _data(found), [_text(found.value)])
+    run.answer("config.setting", _data(found), [_value_text(found.value)])
 
 
 @click.command(
@@ -79,7 +80,7 @@ def set_(run: Run, key: str, value: str) -> None:
     from tallystick.setup.change_setting import set_setting
 
     changed = set_setting(run.home, key, value)
-    run.answer("config.setting", _data(changed), [f"{key} = {_text(changed.value)}"])
+    run.answer("config.setting", _data(changed), [f"{key} = {_value_text(changed.value)}"])
 
 
 @click.command("unset", cls=Command, example="tally config unset output.pager")
@@ -90,7 +91,7 @@ def unset(run: Run, key: str) -> None:
     from tallystick.setup.change_setting import unset_setting
 
     changed = unset_setting(run.home, key)
-    run.answer("config.setting", _data(changed), [f"{key} = {_text(changed.value)} (the default)"])
+    run.answer("config.setting", _data(changed), [f"{key} = {_value_text(changed.value)} (the default)"])
 
 
 @click.command("path", cls=Command, example='"$EDITOR" "$(tally config path)"')

@@ -39,13 +39,13 @@ def doctor(run: Run, project: bool) -> None:
     else:
         for check in examine(run.home, where):
             checks.append(check)
-            run.write("".join(f"{line}\n" for line in _text(check)))
+            run.write("".join(f"{line}\n" for line in _check_text(check)))
         run.write(f"{_summary(checks)}\n")
     if any(check.state is State.BAD for check in checks):
         raise SystemExit(FAILED)
 
 
-def _text(check: Check) -> Iterator[str]:
+def _check_text(check: Check) -> Iterator[str]:
     mark, color = _MARKS[check.state]
     yield f"{click.style(mark, fg=color)} {check.name:<12} {one_line(check.found)}"
     if check.mend is not None and check.state is not State.OK:

@@ -31,18 +31,18 @@ def up(run: Run, dry_run: bool) -> None:
         done = bring_up(run.home, where, dry_run=dry_run, progress=lambda size: advance("", size))
     if done.agents and (remark := passing_installation(own_installation())) is not None:
         run.warn(remark)
-    run.answer("up", done, _text(done, dry_run=dry_run))
+    run.answer("up", done, _up_text(done, dry_run=dry_run))
     if done.recorder_error is not None or any(agent.error for agent in done.agents):
         raise SystemExit(FAILED)
 
 
-def _text(done: Up, *, dry_run: bool) -> Iterator[str]:
+def _up_text(done: Up, *, dry_run: bool) -> Iterator[str]:
     if done.made_store:
         yield f"{'would create' if dry_run else 'created'} a store at {path_text(done.store)}"
     if not done.agents:
         yield "no agent was found on this machine: see `tally agents`"
     for agent in done.agents:
-        yield f"{click.style(agent.agent, bold=True)}: {one_line(_said(agent, dry_run=dry_run))}"
+        yield f"{click.style(agent.agent, bold=True)}: {one_line(_connection_text(agent, dry_run=dry_run))}"
     if done.recorder_error is not None:
         yield f"the recorder does not run: {one_line(done.recorder_error)}"
     elif not dry_run:
@@ -72,7 +72,7 @@ def _backtest(done: Up) -> Iterator[str]:
     )
 
 
-def _said(agent: Connected, *, dry_run: bool) -> str:
+def _connection_text(agent: Connected, *, dry_run: bool) -> str:
     if agent.error is not None:
         return agent.error
     if not agent.can_be_hooked:

@@ -59,12 +59,12 @@ def audit_config(run: Run, agents: tuple[str, ...], project: Path | None, fail_o
         folder = Path.cwd() / project
     where = Surroundings(user=Path.home(), environment=os.environ, project=folder)
     found = do_audit(agents, where, root=ROOT)
-    run.answer("audit-config", found, _text(found))
+    run.answer("audit-config", found, _audit_text(found))
     if found.reaches(Severity(fail_on)):
         raise SystemExit(REACHED)
 
 
-def _text(found: Audit) -> Iterator[str]:
+def _audit_text(found: Audit) -> Iterator[str]:
     for finding in found.findings:
         yield from _finding_text(finding)
     for source in found.sources:

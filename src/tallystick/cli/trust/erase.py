@@ -44,10 +44,10 @@ def erase(run: Run, step: str, fields: tuple[str, ...], reason: str, basis: str)
     erased = erase_values(run.home, found.session, found.n, Erasure(fields, reason, basis))
     with open_index(run.home, depth=Depth.TEXT) as index:  # so that search no longer finds its words
         run.take(index.remarks)
-    run.answer("erasure", erased, _text(erased))
+    run.answer("erasure", erased, _erasure_text(erased))
 
 
-def _text(erased: Erased) -> Iterator[str]:
+def _erasure_text(erased: Erased) -> Iterator[str]:
     where = f"{short(erased.session)}:{erased.n}"
     if not erased.names:
         yield f"nothing to do: already erased from {where}"

@@ -25,12 +25,12 @@ def rebuild(run: Run) -> None:
 
     with progress_bar(run, None) as advance:
         done = rebuild_index(run.home, progress=lambda size: advance("", size))
-    run.answer("rebuild", done, _text(done))
+    run.answer("rebuild", done, _rebuilt_text(done))
     if done.failures:
         raise SystemExit(1)
 
 
-def _text(done: Rebuilt) -> Iterator[str]:
+def _rebuilt_text(done: Rebuilt) -> Iterator[str]:
     yield f"index rebuilt: {counted(done.steps, 'step')} of {counted(done.sessions, 'session')}"
     if done.was is None:
         yield "there was no old index to compare"
