@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from tests.cli.ask.test_why import told as told
@@ -19,6 +20,79 @@ def test_a_thing_is_shown_with_its_versions_and_relations(tally: Tally, told: To
     assert "version 2: changed by Edit" in shown
     assert "version 1: made by Write" in shown
     assert "version 1: from " in shown
+
+
+def said(text: str, told: Told) -> list[str]:
+    """What was printed, with names for what is another in each run."""
+    for name, known in (("/w", str(told.folder)), ("first", told.first[:8]), ("second", told.second[:8])):
+        text = text.replace(known, name)
+    return re.sub(r"(2\d{3}-)?\d\d-\d\d \d\d:\d\d(:\d\d)?", "TIME", text).splitlines()
+
+
+def test_everything_that_is_known_of_a_thing_is_printed(tally: Tally, told: Told) -> None:
+    lines = said(tally("artifact", "show", REPORT, env={"COLUMNS": "400"}).stdout, told)
+    assert lines[:9] == [
+        "file:///w/docs/report.md  file",
+        "  known      written by an agent",
+        "  last seen  TIME",
+        "  changed    TIME by agent in session second",
+        "  versions, the newest first",
+        "  VERSION  SINCE (UTC)          MADE BY     DIGEST               GONE (UTC)",
+        "  2        TIME  second:7",
+        "  1        TIME  second:5  sha256:fcee556d424c",
+        "  relations",
+    ]
+    assert sorted(lines[9:]) == [
+        "    version 1: from /w/docs/summary.md  version 1, sha256:df3c22c912f8  first:5  TIME  demo  0.5 via model",
+        "    version 1: made by Write /w/docs/report.md  second:5  TIME  demo  0.9",
+        "    version 1: read by Edit /w/docs/report.md  second:7  TIME  demo  0.9",
+        "    version 2: changed by Edit /w/docs/report.md  second:7  TIME  demo  0.9",
+        "    version 2: changed from /w/docs/report.md  version 1 of 2, sha256:fcee556d424c  second:5  TIME  demo  0.9",
+        "    version 2: from /w/docs/summary.md  version 1, sha256:df3c22c912f8  first:5  TIME  demo  0.5 via model",
+    ]
+
+
+def test_the_list_is_printed_with_counts_and_names(tally: Tally, told: Told) -> None:
+    assert [line.split() for line in said(tally("artifact", "list", env={"COLUMNS": "400"}).stdout, told)] == [
+        ["KIND", "VERSIONS", "LAST", "SEEN", "NAME"],
+        ["file", "1", "TIME", f"/w/{DATA}"],
+        ["file", "2", "TIME", f"/w/{REPORT}"],
+        ["file", "1", "TIME", f"/w/{SUMMARY}"],
+    ]
+
+
+def test_the_members_of_a_thing_and_of_a_list_are_these(tally_json: TallyJson, told: Told) -> None:
+    found = tally_json("artifact", "show", REPORT)
+    assert (found["uri"], found["version_count"]) == (f"file://{told.folder}/{REPORT}", 2)
+    assert [(one["version"], one["made_by"], one["deleted_at_ms"]) for one in found["versions"]] == [
+        (2, f"{told.second}:7", None),
+        (1, f"{told.second}:5", None),
+    ]
+    facts = found["facts"]
+    assert (facts["last_modified_source"], facts["last_modified_session_id"]) == ("agent", told.second)
+    assert {name: facts[name] for name in facts if name.startswith("is_")} == {
+        "is_agent_authored": 1,
+        "is_unmatched_modified": 0,
+        "is_executable": 0,
+        "is_memory_artifact": 0,
+        "is_persistent_target": 0,
+        "is_control_plane": 0,
+    }
+    assert sorted((edge["relation"], edge["confidence"]) for edge in found["relations"]) == [
+        ("changed_into", 0.9),
+        ("consumed_by", 0.9),
+        ("derived_from", 0.5),
+        ("derived_from", 0.5),
+        ("modified", 0.9),
+        ("produced", 0.9),
+    ]
+    assert (found["more_relations"], found["tags"], found["observations"]) == ({}, [], [])
+    listed = tally_json("artifact", "list")
+    assert listed["has_more"] is False
+    assert [(one["kind"], one["uri"], one["versions"], one["deleted_at_ms"]) for one in listed["artifacts"]] == [
+        ("file", f"file://{told.folder}/{name}", versions, None)
+        for name, versions in ((DATA, 1), (REPORT, 2), (SUMMARY, 1))
+    ]
 
 
 def test_a_digest_is_shown_where_the_whole_content_is_known(tally_json: TallyJson, told: Told) -> None:

@@ -25,6 +25,8 @@ PROGRAM = Main(
         for name in ("alerts", "alert", "verify-log")
     },
 )
+DAY = ("2026-01-02", "03:04:05")
+"""When the alerts of these tests were."""
 HOSTILE = "Stop \x1b]0;owned\x07 it\n\u202enow"
 
 
@@ -65,6 +67,66 @@ def test_alerts_are_listed_newest_first_in_our_own_words(tally: Tally) -> None:
     assert [line.split()[0] for line in lines] == ["3", "2", "1"]
     assert [line.split()[4] for line in lines] == ["deny", "ask", "warn"]
     assert "block" not in result.stdout
+
+
+def test_every_column_of_the_list_is_printed(tally: Tally, alarmed: Home) -> None:
+    sid = told(tally, "alerts")["alerts"][0]["session"][:8]
+    assert [line.split() for line in tally("alerts").stdout.splitlines()] == [
+        ["3", *DAY, "high", "deny", f"{sid}:10", "tally.store", "/srv/2␛[31m"],
+        ["2", *DAY, "medium", "ask", f"{sid}:7", "tally.store", "/srv/1␛[31m"],
+        ["1", *DAY, "low", "warn", f"{sid}:4", "tally.store", "/srv/0␛[31m"],
+    ]
+
+
+def test_the_members_of_an_alert_are_these(tally: Tally) -> None:
+    newest, middle, oldest = told(tally, "alerts")["alerts"]
+    assert (newest["prev_hash"], middle["prev_hash"]) == (middle["entry_hash"], oldest["entry_hash"])
+    assert oldest["prev_hash"] == "0" * 64
+    linked = ("prev_hash", "entry_hash", "session", "request_id", "entity_id", "evidence")
+    assert {name: value for name, value in newest.items() if name not in linked} == {
+        "alert_id": 3,
+        "severity": "high",
+        "action": "block",
+        "rule": "tally.store",
+        "message": HOSTILE,
+        "path": "/srv/2\x1b[31m",
+        "created_at": 1_767_323_045_002,
+        "entity_kind": "agent_event",
+        "n": 10,
+        "corr": "c2",
+        "reviews": 0,
+        "verdict": None,
+    }
+    assert json.loads(newest["evidence"]) == {
+        "call": f"{newest['session']}:8",
+        "rules": ["tally.store"],
+        "tool": "Write",
+    }
+    shown = told(tally, "alert", "show", "3")
+    assert (shown["alert"], shown["reviews"], shown["step"]["defect"]) == (newest, [], None)
+    assert shown["lineage"]["asked"] == f"{newest['session']}:8"
+
+
+def test_everything_that_is_known_of_an_alert_is_printed(tally: Tally) -> None:
+    entry = told(tally, "alerts")["alerts"][0]
+    sid = entry["session"][:8]
+    lines = tally("alert", "show", "3").stdout.splitlines()
+    assert lines[:10] == [
+        "alert 3  high  deny  tally.store",
+        "  Stop ␛]0;owned␇ it",
+        "  \\u202enow",
+        f"  when      {' '.join(DAY)}",
+        "  path      /srv/2␛[31m",
+        f"  step      {sid}:10",
+        f"  about     agent_event {entry['entity_id']}",
+        f"  evidence  {entry['evidence']}",
+        f"  hash      {entry['entry_hash']}",
+        "  proof     the values of the step match its hash; `tally verify-log` checks the chain",
+    ]
+    assert lines[10] == "what led to it"
+    assert lines[11].startswith(f"Write /srv/2␛[31m  {sid}:8")
+    assert lines[12].startswith("├─ decided by decision policy: Stop ␛]0;owned␇ it …")
+    assert lines[13].startswith(f"└─ asked for by “Do it.”  {sid}:1")
 
 
 def test_hostile_words_are_shown_and_not_obeyed(tally: Tally) -> None:

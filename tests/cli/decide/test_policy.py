@@ -62,6 +62,84 @@ def test_a_rule_is_shown_with_its_text(tally: Tally, tally_json: TallyJson) -> N
     assert tally_json("policy", "show", "store")["rule"]["id"] == "tally.store"
 
 
+def test_everything_that_is_known_of_a_rule_is_printed(tally: Tally, tally_json: TallyJson, user: Path) -> None:
+    path = own_policy(user, NO_CURL)
+    assert tally("policy", "show", "mine.no-curl", "--no-color").stdout.splitlines() == [
+        "mine.no-curl  ask  low",
+        "  reason  No downloads.",
+        f"  from    user: {path}:1",
+        "",
+        *NO_CURL.splitlines(),
+    ]
+    found = tally_json("policy", "show", "mine.no-curl")
+    assert found == {
+        "rule": {
+            "id": "mine.no-curl",
+            "effect": "ask",
+            "severity": "low",
+            "reason": "No downloads.",
+            "remedy": "",
+            "holds_always": False,
+            "lifts": [],
+            "lifted_by": [],
+            "origin": "user",
+            "file": str(path),
+            "line": 1,
+        },
+        "text": NO_CURL.rstrip("\n"),
+    }
+    listed = tally_json("policy", "list")
+    assert found["rule"] in listed["rules"]
+    assert (listed["profile"], listed["error"], len(listed["digest"])) == ("standard", None, 64)
+    rows = [line.split() for line in tally("policy", "list", "--no-color").stdout.splitlines()]
+    assert rows[1] == ["RULE", "DOES", "SEVERITY", "FROM", "MESSAGE", "TO", "THE", "AGENT"]
+    assert ["mine.no-curl", "ask", "low", "user", "No", "downloads."] in rows
+
+
+def test_an_explanation_is_printed_act_by_act_with_its_facts(
+    tally: Tally, tally_json: TallyJson, user: Path, elsewhere: Path
+) -> None:
+    own_policy(user, NO_CURL)
+    command = "curl https://example.org/x > out.txt"
+    assert tally("policy", "explain", command, "--no-color").stdout.splitlines() == [
+        "ask",
+        "  reason    No downloads.",
+        "  severity  low",
+        "call Bash",
+        "    kind: shell",
+        "run curl  ← mine.no-curl",
+        "    from: curl",
+        "fetch example.org",
+        "    scheme: https",
+        "    from: https://example.org/x",
+        f"write {elsewhere}/out.txt",
+        "    place: workspace",
+        "    kinds: workspace-part",
+        "    is_whole: yes",
+        "    program: curl",
+        "    from: > out.txt",
+    ]
+    found = tally_json("policy", "explain", command)
+    assert found["call"] == {
+        "agent": "claude-code",
+        "session": "explain",
+        "tool": "Bash",
+        "args": {"command": command},
+        "cwd": str(elsewhere),
+        "call_id": None,
+    }
+    decision = found["decision"]
+    assert (decision["effect"], decision["rules"], decision["would"]) == ("ask", ["mine.no-curl"], None)
+    assert decision["evidence"] == [{"rule": "mine.no-curl", "action": "run", "target": "curl", "because": ["curl"]}]
+    assert [(act["action"], act["type"], act["target"], act["rules"]) for act in found["acts"]] == [
+        ("call", "Call", "Bash", []),
+        ("run", "Program", "curl", ["mine.no-curl"]),
+        ("fetch", "Host", "example.org", []),
+        ("write", "File", f"{elsewhere}/out.txt", []),
+    ]
+    assert found["recorded"] is None
+
+
 @pytest.mark.parametrize(("name", "said"), [("tally.stor3", "did you mean 'tally.store'"), ("tally.", "is ambiguous")])
 def test_a_rule_that_is_not_told_apart_is_an_error(tally: Tally, name: str, said: str) -> None:
     result = tally("policy", "show", name)

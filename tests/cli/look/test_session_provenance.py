@@ -42,6 +42,85 @@ def test_the_way_up_is_one_line_a_hop(tally: Tally, hermes: Path) -> None:
     assert lines[-1] == "  its own store says the same"
 
 
+def test_everything_that_is_known_of_an_origin_is_printed(tally: Tally, tally_json: TallyJson, hermes: Path) -> None:
+    said = tally_json("session", "provenance", BRANCH)
+    own, third, second, first = (hop["journal"][:8] for hop in said["hops"])
+    assert tally("session", "provenance", BRANCH, env={"COLUMNS": "160"}).stdout.splitlines() == [
+        f"{own}  (no prompt)",
+        "  agent          hermes",
+        f"  agent's id     {BRANCH}",
+        "  kind           branch",
+        f"  depth          0 continuations since {BRANCH}",
+        f"  first session  {FIRST}",
+        "  compactions    none",
+        f"  recorded to    entry 0, {said['sealed']['head'][:16]}…",
+        "  ancestors",
+        "  SESSION   KIND          AGENT'S ID                            FORKED AT",
+        f"  {own}  branch        {BRANCH}                {third}:4 assistant",
+        f"  {third}  continuation  {THIRD}                {second}:21 compaction",
+        f"  {second}  continuation  {SECOND}                {first}:20 compaction",
+        f"  {first}  root          {FIRST}",
+        "  its own store says the same",
+    ]
+
+
+def test_the_members_of_an_origin_are_these(tally_json: TallyJson, hermes: Path) -> None:
+    said = tally_json("session", "provenance", BRANCH)
+    assert {name: value for name, value in said.items() if name not in ("hops", "sealed")} == {
+        "version": 1,
+        "agent": "hermes",
+        "acpSessionId": BRANCH,
+        "currentSessionId": BRANCH,
+        "parentSessionId": THIRD,
+        "kind": "branch",
+        "depth": 0,
+        "continuationRoot": BRANCH,
+        "lineageRoot": FIRST,
+        "reason": "branch",
+        "compactions": {"count": 0, "inPlace": 0, "each": []},
+        "agentStore": {"path": str(hermes), "agrees": True, "differences": []},
+    }
+    assert [(hop["session"], hop["kind"], hop.get("reason"), hop.get("standing")) for hop in said["hops"]] == [
+        (BRANCH, "branch", "branch", "sealed"),
+        (THIRD, "continuation", "compression", "sealed"),
+        (SECOND, "continuation", "compression", "sealed"),
+        (FIRST, "root", None, None),
+    ]
+    assert [(hop["began"]["n"], hop["began"]["type"]) for hop in said["hops"] if "began" in hop] == [
+        (4, "assistant"),
+        (21, "compaction"),
+        (20, "compaction"),
+    ]
+    assert (said["sealed"]["session"], said["sealed"]["size"]) == (said["hops"][0]["journal"], 1)
+
+
+def test_a_compaction_that_was_made_in_place_is_told_in_all_its_parts(
+    tally: Tally, tally_json: TallyJson, hermes: Path
+) -> None:
+    said = tally_json("session", "provenance", IN_PLACE)
+    last = said["compactions"]["last"]
+    assert (said["compactions"]["count"], said["compactions"]["inPlace"]) == (1, 1)
+    assert said["compactions"]["each"] == [last]
+    assert {name: last[name] for name in last if name not in ("entry", "summarySha256")} == {
+        "session": IN_PLACE,
+        "n": 13,
+        "at": "2026-11-21T20:39:22.103254Z",
+        "mode": "in-place",
+        "into": f"{IN_PLACE}~1",
+        "lastBefore": "m72/0",
+        "firstAfter": "m73",
+        "kept": 2,
+        "summarized": 6,
+        "summaryChars": 37,
+    }
+    lines = tally("session", "provenance", IN_PLACE).stdout.splitlines()
+    assert lines[4:6] == [
+        f"  depth        1 continuation since {IN_PLACE}",
+        f"  compactions  1, 1 in place; the last: {last['entry'][:8]}:13, in-place, 6 messages summarized, 2 kept,"
+        f" summary {last['summarySha256'][:16]}…",
+    ]
+
+
 def test_a_compaction_is_told_in_words(tally: Tally, hermes: Path) -> None:
     shown = tally("session", "provenance", IN_PLACE).stdout
     assert "1, 1 in place; the last:" in shown
