@@ -26,6 +26,7 @@ NOT_OURS = {".agents", ".git", ".venv", "__pycache__", "build", "dist", "man", "
 # Tests of no single source file, and what they test instead.
 TESTS_WITHOUT_SOURCE = {
     "catalog/test_schemas.py": "the code outside the catalogue, which asks for each of its members",
+    "catalog/test_spellings.py": "the tests themselves, which spell the names of the catalogue",
     "catalog/test_literals.py": "the code outside the catalogue, which has few lists of programs' names, and no agent's",
     "journal/test_crash.py": "the journal, the ledger and erasure together, under faults from outside",
     "seal/test_vectors.py": "the golden vectors, which both verifiers must agree on",

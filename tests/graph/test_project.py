@@ -116,8 +116,8 @@ def test_a_crash_between_any_two_writes_changes_nothing_in_the_end(
     with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         patch.setattr("tallystick.graph.project._STEPS_A_TRANSACTION", 3)
         patch.setattr("tallystick.graph.project._STEPS_A_WRITE", 1)
-        patch.setattr("tallystick.graph.relation_builder._THINGS_A_CHUNK", 1)
-        patch.setattr("tallystick.graph.relation_builder._CHUNKS_A_TRANSACTION", 1)
+        patch.setattr("tallystick.graph.projection.relation_builder._THINGS_A_CHUNK", 1)
+        patch.setattr("tallystick.graph.projection.relation_builder._CHUNKS_A_TRANSACTION", 1)
         path = Path(folder) / "graph.db"
         abandoned = Graph(path, Mode.WRITE)
         commit, commits = abandoned.commit, 0

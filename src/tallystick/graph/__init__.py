@@ -1,7 +1,6 @@
 """The index of a store, `graph.db`: a projection of the journals, and the questions that read it. Only here is SQL."""
 
 __all__ = [
-    "alert_rows",
     "alerts",
     "authorship",
     "calls",
@@ -21,11 +20,10 @@ __all__ = [
     "lookup",
     "nodes",
     "project",
+    "projection",
     "queries",
     "replay_tracks",
     "resources",
-    "rewritten",
-    "row_writer",
     "rules",
     "search",
     "session_actions",

@@ -16,7 +16,7 @@ import msgspec
 from msgspec.structs import astuple
 
 from tallystick.graph.graph import Graph, Row
-from tallystick.graph.statements import columns
+from tallystick.graph.projection.statements import columns
 from tallystick.graph.times import asked_time, milliseconds
 from tallystick.model.recorded import Recorded
 from tallystick.policy.alert import ALERT, FEEDBACK, SEVERITIES, VERDICTS, WORDS, sealed_alert, sealed_review

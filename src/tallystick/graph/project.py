@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from tallystick.errors import FormatError, TallystickError
-from tallystick.graph import row_writer, rules
+from tallystick.graph import rules
 from tallystick.graph.content_tags import meaning, tags_in
 from tallystick.graph.graph import Graph
 from tallystick.graph.journals import Depth, Failure, Journal, Placed, Projected
+from tallystick.graph.projection import row_writer
+from tallystick.graph.projection.relation_builder import settle
+from tallystick.graph.projection.session import SessionProjection
 from tallystick.graph.queries import unsearchable_sessions
-from tallystick.graph.relation_builder import settle
-from tallystick.graph.session import SessionProjection
 from tallystick.graph.tables import SessionState
 from tallystick.model.recorded import Recorded
 

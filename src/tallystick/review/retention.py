@@ -15,7 +15,7 @@ import msgspec
 
 from tallystick.graph.checkpoints import Marked, due_checkpoints
 from tallystick.graph.graph import Graph, GraphError, Mode
-from tallystick.graph.rewritten import Moved, follow
+from tallystick.graph.projection.rewritten import Moved, follow
 from tallystick.graph.times import asked_time
 from tallystick.journal.erase import Rewritten, drop_content
 from tallystick.journal.home import Home

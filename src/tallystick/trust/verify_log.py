@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 
 from tallystick.errors import FormatError, NotFoundError
-from tallystick.graph.alert_rows import REFERENCE_VERSION, AlertTable, read_alerts, read_own_alerts
+from tallystick.graph.projection.alert_rows import REFERENCE_VERSION, AlertTable, read_alerts, read_own_alerts
 from tallystick.journal.home import Home
 from tallystick.journal.lines import LineFile
 from tallystick.journal.read import read_line

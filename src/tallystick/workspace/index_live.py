@@ -13,8 +13,8 @@ from tallystick.errors import TallystickError
 from tallystick.graph import rules
 from tallystick.graph.graph import Graph, Mode
 from tallystick.graph.journals import Depth
+from tallystick.graph.projection.row_writer import Position, read_positions
 from tallystick.graph.queries import outdated_sessions
-from tallystick.graph.row_writer import Position, read_positions
 from tallystick.journal.home import Home
 from tallystick.workspace.indexing import bring_up_to_date
 

@@ -13,7 +13,7 @@ import msgspec
 import orjson
 
 from tallystick.graph.graph import Graph, Row
-from tallystick.graph.statements import columns, insertion
+from tallystick.graph.projection.statements import columns, insertion
 from tallystick.lineage.identity import digest_id
 
 _CRITICAL = """

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tallystick.graph.json_columns import json_of, plain
-from tallystick.graph.rows import text_or_none, whole_or_none
+from tallystick.graph.projection.json_columns import json_of, plain
+from tallystick.graph.projection.rows import text_or_none, whole_or_none
 from tallystick.graph.tables import StepRow, SystemRow
 from tallystick.graph.times import milliseconds
 from tallystick.lineage.access import AGENT, SYSTEM, Access

@@ -3,8 +3,15 @@ from __future__ import annotations
 import json
 from hashlib import sha256
 
-from tallystick.graph.json_columns import content_digest, input_of, intent_input, plain, response_of, said_outcome
-from tallystick.graph.rows import step_row
+from tallystick.graph.projection.json_columns import (
+    content_digest,
+    input_of,
+    intent_input,
+    plain,
+    response_of,
+    said_outcome,
+)
+from tallystick.graph.projection.rows import step_row
 from tallystick.graph.tables import SessionState, StepRow
 from tallystick.model.intent import Domain, Effects, Intent, Operation
 from tallystick.model.recorded import Recorded

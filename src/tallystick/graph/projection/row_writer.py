@@ -11,11 +11,11 @@ from typing import NamedTuple
 from msgspec.structs import astuple
 
 from tallystick.graph.document import COLUMNS, Document, document_of
-from tallystick.graph.earlier import Read, RecordedCall
 from tallystick.graph.graph import Graph
 from tallystick.graph.pending import SessionRows
+from tallystick.graph.projection.earlier import Read, RecordedCall
+from tallystick.graph.projection.statements import columns, insertion
 from tallystick.graph.session_ids import ids_of
-from tallystick.graph.statements import columns, insertion
 from tallystick.graph.tables import (
     CheckpointRow,
     EdgeRow,

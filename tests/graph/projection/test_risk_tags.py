@@ -1,7 +1,7 @@
 """What is found in contents, as rows of the graph."""
 
 from tallystick.graph.graph import Graph
-from tallystick.graph.risk_tags import TagRow, worst
+from tallystick.graph.projection.risk_tags import TagRow, worst
 from tests.graph.acting import Story, told
 
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from tallystick.graph.rows import (
+from tallystick.graph.projection.rows import (
     LEFT_OUT,
     LONGEST,
     edge_rows,

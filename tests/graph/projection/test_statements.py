@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import msgspec
 
-from tallystick.graph.statements import columns, insertion
+from tallystick.graph.projection.statements import columns, insertion
 
 
 class Row(msgspec.Struct, array_like=True):

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-from tallystick.graph.active_calls import MOST_CALLS, Running, RunningCalls, open_call
 from tallystick.graph.calls import effects_of
+from tallystick.graph.projection.active_calls import MOST_CALLS, Running, RunningCalls, open_call
 from tallystick.intent.tools.calls import uses_of
 from tallystick.intent.tools.uses import ToolCall
 from tallystick.lineage.correlate import OpenCall, SeenEffect

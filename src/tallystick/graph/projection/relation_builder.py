@@ -18,8 +18,8 @@ import orjson
 from msgspec.structs import astuple
 
 from tallystick.graph.graph import Graph, Row
-from tallystick.graph.risk_tags import REMOVE_TAG, WRITE_TAG, Meaning, TagRow, old_rows, tag_rows, worst
-from tallystick.graph.statements import columns, insertion
+from tallystick.graph.projection.risk_tags import REMOVE_TAG, WRITE_TAG, Meaning, TagRow, old_rows, tag_rows, worst
+from tallystick.graph.projection.statements import columns, insertion
 from tallystick.lineage.access import AGENT, CHANGING, Access
 from tallystick.lineage.facts import FactRow, facts_of
 from tallystick.lineage.identity import observation_id

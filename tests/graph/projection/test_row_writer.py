@@ -13,7 +13,7 @@ from tallystick.graph.content_tags import tags_in
 from tallystick.graph.graph import Graph, Mode
 from tallystick.graph.journals import Depth
 from tallystick.graph.project import forget, project
-from tallystick.graph.row_writer import (
+from tallystick.graph.projection.row_writer import (
     ROOM,
     Writer,
     ceiling,
@@ -23,7 +23,7 @@ from tallystick.graph.row_writer import (
     read_session,
     remove_session,
 )
-from tallystick.graph.session import SessionProjection
+from tallystick.graph.projection.session import SessionProjection
 from tallystick.graph.tables import EdgeRow, RequestState, SessionState, StepRow
 from tests.graph.making import Session, sid_of
 from tests.support.laws import examples
@@ -75,7 +75,7 @@ def test_ids_that_another_session_has_or_is_near_are_not_taken(graph: Graph) -> 
 
 
 def test_a_session_that_grows_into_another_moves(graph: Graph, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tallystick.graph.row_writer.ROOM", 4)
+    monkeypatch.setattr("tallystick.graph.projection.row_writer.ROOM", 4)
     small, large = told(f"{0:016x}" + "0" * 16, steps=9), told(f"{6 << 2:016x}" + "0" * 16, steps=3)
     project(graph, [small.journal(steps=2), large.journal()])
     assert first_ids(graph) == {small.sid: 0, large.sid: 6}
@@ -148,12 +148,12 @@ def test_a_session_whose_every_wanted_place_is_taken_finds_another(
     one, two = neighbour(0), neighbour(1000)
     project(graph, [one.journal(), two.journal()])
     wanted = [0, 1, LONGEST - 1, 1000 - ROOM + 1, 999, 1000, 1000 + LONGEST - 1]
-    monkeypatch.setattr("tallystick.graph.row_writer.ids_of", lambda _sid: iter([*wanted, 5000]))
+    monkeypatch.setattr("tallystick.graph.projection.row_writer.ids_of", lambda _sid: iter([*wanted, 5000]))
     assert new_session(graph, sid_of("three"), inode=1, room=ROOM).first_id == 5000
     for free in (LONGEST, 1000 + LONGEST):
-        monkeypatch.setattr("tallystick.graph.row_writer.ids_of", lambda _sid, free=free: iter([free]))
+        monkeypatch.setattr("tallystick.graph.projection.row_writer.ids_of", lambda _sid, free=free: iter([free]))
         assert new_session(graph, sid_of("three"), inode=1, room=1000 - LONGEST).first_id == free
-    monkeypatch.setattr("tallystick.graph.row_writer.ids_of", lambda _sid: iter([LONGEST, 5000]))
+    monkeypatch.setattr("tallystick.graph.projection.row_writer.ids_of", lambda _sid: iter([LONGEST, 5000]))
     assert new_session(graph, sid_of("three"), inode=1, room=1000 - LONGEST + 1).first_id == 5000
 
 
@@ -170,7 +170,7 @@ def test_ids_of_two_sessions_are_never_the_same(places: list[int], room: int, da
     sizes: dict[str, int] = {}
     inodes = dict.fromkeys(sessions, 1)
     with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
-        patch.setattr("tallystick.graph.row_writer.ROOM", room)
+        patch.setattr("tallystick.graph.projection.row_writer.ROOM", room)
         patch.setattr("tallystick.graph.project._STEPS_A_TRANSACTION", data.draw(st.integers(2, 30)))
         with Graph(Path(folder) / "graph.db", Mode.WRITE) as graph:
             for _ in range(data.draw(st.integers(1, 5))):

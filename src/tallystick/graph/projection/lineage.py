@@ -12,10 +12,18 @@ from typing import TypeAlias
 import msgspec
 import orjson
 
-from tallystick.graph.active_calls import MOST_CALLS, Running, RunningCalls, open_call
-from tallystick.graph.earlier import EarlierCalls, Read, RecordedCall, Scripts
-from tallystick.graph.json_columns import content_digest, input_of, intent_input, plain, response_of, said_outcome
-from tallystick.graph.observed import (
+from tallystick.graph.pending import LineageRows
+from tallystick.graph.projection.active_calls import MOST_CALLS, Running, RunningCalls, open_call
+from tallystick.graph.projection.earlier import EarlierCalls, Read, RecordedCall, Scripts
+from tallystick.graph.projection.json_columns import (
+    content_digest,
+    input_of,
+    intent_input,
+    plain,
+    response_of,
+    said_outcome,
+)
+from tallystick.graph.projection.observed import (
     OBSERVED,
     effect_input,
     is_own_account,
@@ -24,8 +32,7 @@ from tallystick.graph.observed import (
     seen_effect,
     told_accesses,
 )
-from tallystick.graph.pending import LineageRows
-from tallystick.graph.rows import (
+from tallystick.graph.projection.rows import (
     BY_TOOL,
     MAYBE,
     intent_confidence,

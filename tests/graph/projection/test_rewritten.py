@@ -13,7 +13,7 @@ from tallystick.graph.checkpoints import CheckpointFilter, list_checkpoints
 from tallystick.graph.compare import session_digests
 from tallystick.graph.graph import Graph, Mode
 from tallystick.graph.project import project
-from tallystick.graph.rewritten import Moved, follow
+from tallystick.graph.projection.rewritten import Moved, follow
 from tests.graph.making import Line, Session
 
 DROPPED = {2: frozenset({"content.label", "content.git"}), 5: frozenset({"content.label"})}

@@ -12,7 +12,7 @@ import msgspec
 
 from tallystick.graph import rules
 from tallystick.graph.graph import Graph
-from tallystick.graph.row_writer import read_session
+from tallystick.graph.projection.row_writer import read_session
 
 _MOVE_STEP = "UPDATE steps SET offset = ? WHERE id = ?"
 _MOVE_SESSION = "UPDATE sessions SET inode = ?, read_to = ? WHERE session_id = ?"

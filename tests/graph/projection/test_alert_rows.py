@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from tallystick.errors import FormatError, NotFoundError
-from tallystick.graph.alert_rows import AlertTable, read_alerts, read_own_alerts
 from tallystick.graph.graph import Graph, Mode
+from tallystick.graph.projection.alert_rows import AlertTable, read_alerts, read_own_alerts
 from tallystick.seal.alert_chain import Finding
 from tests.support.alerting import lay_tables
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 from typing import Protocol
 
 from tallystick.graph.document import plain_text
-from tallystick.graph.earlier import EarlierCalls
-from tallystick.graph.json_columns import plain
-from tallystick.graph.lineage import LineageProjection, TagsIn
 from tallystick.graph.pending import SessionRows
-from tallystick.graph.rows import (
+from tallystick.graph.projection.earlier import EarlierCalls
+from tallystick.graph.projection.json_columns import plain
+from tallystick.graph.projection.lineage import LineageProjection, TagsIn
+from tallystick.graph.projection.rows import (
     checkpoint_row,
     edge_rows,
     known_time,

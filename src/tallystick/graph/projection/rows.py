@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 import orjson
 
-from tallystick.graph.json_columns import plain
+from tallystick.graph.projection.json_columns import plain
 from tallystick.graph.tables import CheckpointRow, EdgeRow, IntentRow, SessionState, StepRow
 from tallystick.graph.times import microseconds
 from tallystick.model.intent import Chance, Intent

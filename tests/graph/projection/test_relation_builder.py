@@ -4,8 +4,8 @@ from msgspec.structs import astuple
 
 from tallystick.graph.content_tags import meaning
 from tallystick.graph.graph import Graph
-from tallystick.graph.relation_builder import settle
-from tallystick.graph.statements import insertion
+from tallystick.graph.projection.relation_builder import settle
+from tallystick.graph.projection.statements import insertion
 from tallystick.lineage.access import AGENT, Access
 from tallystick.lineage.identity import thing_id
 from tests.graph.making import TABLES

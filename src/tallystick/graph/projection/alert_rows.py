@@ -18,7 +18,7 @@ import msgspec
 
 from tallystick.errors import FormatError, NotFoundError
 from tallystick.graph.graph import APPLICATION_ID
-from tallystick.graph.statements import columns
+from tallystick.graph.projection.statements import columns
 from tallystick.seal.alert_chain import Anchor, Checkpoint, Finding, Row
 
 REFERENCE_VERSION = 2

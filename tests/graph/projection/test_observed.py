@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-from tallystick.graph.observed import observed_accesses, observed_row, seen_effect
-from tallystick.graph.rows import step_row
+from tallystick.graph.projection.observed import observed_accesses, observed_row, seen_effect
+from tallystick.graph.projection.rows import step_row
 from tallystick.graph.tables import SessionState, StepRow
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Json
