@@ -48,6 +48,7 @@ TESTS_WITHOUT_SOURCE = {
     "test_api_contract.py": "tools/api_contract.py, a contract of import-linter",
     "test_distribution.py": "man pages and packages, made by tools/",
     "test_project.py": "the project itself",
+    "test_names.py": "the words of all public names, in the glossary or in tests/names.toml",
     "test_voice.py": "the words that people read, and the list that tools/voice holds them to",
     "test_website.py": "the pages as people walk them, and the site that tools/ builds of them",
 }
