@@ -44,7 +44,7 @@ _ENVIRONMENT = (
 
 def pages(day: str) -> Iterator[tuple[str, str]]:
     """File name and text of each page, `day` (YYYY-MM-DD) in its footer."""
-    yield from _pages(main, click.Context(main, info_name="tally"), day)
+    yield from _pages(main, click.Context(main, info_name="tally", **main.context_settings), day)
 
 
 def _pages(command: click.Command, context: click.Context, day: str) -> Iterator[tuple[str, str]]:
@@ -60,7 +60,8 @@ def _children(command: click.Command, context: click.Context) -> Iterator[tuple[
             child = command.get_command(context, word)
             assert child is not None, word
             if not child.hidden:
-                yield child, click.Context(child, info_name=word, parent=context)
+                # The settings name the options that ask for help, and Click keeps what it was asked with first.
+                yield child, click.Context(child, info_name=word, parent=context, **child.context_settings)
 
 
 def _page(command: click.Command, context: click.Context, name: str, day: str) -> Iterator[str]:
