@@ -13,8 +13,10 @@ from generate import anew, count_up, home
 from tallystick.cli.ask import drift
 from tallystick.journal.home import Home
 from tallystick.model.step import Opening, Source, Step
+from tallystick.recording.checkpoints.auto import git_of
 from tallystick.recording.run_config.gathered import gather
-from tallystick.live.configuration import LiveConfiguration
+from tallystick.live.configuration import AgentUser, LiveConfiguration, Sighting
+from tallystick.live.watched_places import Look
 from tallystick.recording.session_writer import SessionWriter
 from tallystick.sessions.fingerprint import section_key
 
@@ -61,10 +63,9 @@ def _write(path: Path, text: str) -> None:
 def _begin(session_writer: SessionWriter, name: str, project: Path) -> LiveConfiguration:
     live = LiveConfiguration(
         session_writer,
+        AgentUser(home(), {}),
         monotonic=lambda: 0.0,
-        user=home(),
-        environment={},
-        gather=lambda agent, where: gather(agent, where, root=home() / "none"),
+        look=Look(lambda agent, where: gather(agent, where, root=home() / "none"), git_of),
     )
     values = {"personal.cwd": str(project)}
     meta = {"model": "claude-opus-5-5"}
@@ -80,5 +81,5 @@ def _prompt(session_writer: SessionWriter, live: LiveConfiguration, name: str, m
 def _tell(session_writer: SessionWriter, live: LiveConfiguration, name: str, event: Opening | Step) -> None:
     size = live.size(_AGENT, name)
     session_writer.take(_AGENT, [event])
-    live.saw(_AGENT, name, [event], size=size, folder=None, environment=lambda: {"CODEX_HOME": "/x"})
+    live.saw(Sighting(_AGENT, name, size, None, lambda: {"CODEX_HOME": "/x"}), [event])
     live.settle()

@@ -110,7 +110,7 @@ def _asking(adapter: HookAdapter) -> str:
         reason = _reason(asked)
         return f"it cannot be made to ask: the same refusal, with the reason “{reason}”"
     never = _answer(adapter, Effect.ASK, never_asks=True)
-    besides = "; the refusal above in a mode in which nobody is asked" if _form(never) == _form(refused) else ""
+    besides = "; the refusal above in a mode in which no one is asked" if _form(never) == _form(refused) else ""
     return _shown(asked) + besides
 
 
