@@ -91,6 +91,7 @@ mutate-seal: .venv/ready
 		print(f"{killed} of {seen} mutants killed ({killed / max(seen, 1):.1%}); {s}")'
 
 docs: .venv/ready
+	@$(IN_A_CLEAN_HOME) python -m bench.policy --json > docs/judged.json.made && mv docs/judged.json.made docs/judged.json
 	@$(IN_A_CLEAN_HOME) $(FOR_THE_DOCS) cog -r -U --verbosity=1 $(PAGES)
 
 # man/*.1, which `man -l man/tally.1` shows; `make dist` puts them into the wheel.

@@ -1,5 +1,7 @@
 """How well the policies tell attacks from work: `python -m bench.policy [--json] [--ids] [--histories] [--class A,B]`.
 
+`make docs` keeps the figures in docs/judged.json, which the pages show; tests/policy/test_corpora.py judges all cases again.
+
 The cases are in tests/policy/corpus. With `--histories` the calls of real sessions are judged as well, in the order in which
 they were made: of the samples and recordings of this project, and of the folders that TALLY_HISTORIES names (separated as in
 PATH), else of the published histories where a copy of them lies beside the project. Nothing of them is kept.
@@ -79,7 +81,7 @@ class Figures(msgspec.Struct):
     unmet: dict[str, list[Judged]]
     """Corpus → the cases that did not get what they want."""
     calls: dict[str, str] = {}
-    """Attack → what is called in the end, in short."""
+    """Attack that did not get what it wants → what is called in the end, in short."""
 
 
 def files_everywhere() -> dict[str, str]:
@@ -95,22 +97,35 @@ def tables_of(corpus: str) -> list[Path]:
     return sorted(CORPUS.glob(f"{corpus}_*.toml"))
 
 
-def measured(*, histories: Sequence[Path] = (), classes: Sequence[str] = ()) -> Figures:
-    """Judge both corpora, or only some classes of them, and the calls of some histories."""
+def measured(
+    corpora: Iterable[str] = ("attacks", "benign", *HELD_OUT),
+    *,
+    histories: Sequence[Path] = (),
+    classes: Sequence[str] = (),
+) -> Figures:
+    """Judge some corpora, or only some classes of them, and the calls of some histories."""
     files = files_everywhere()
-    corpora: dict[str, Iterable[Case]] = {
+    found: dict[str, Iterable[Case]] = {
         name: [case for case in read_cases(tables_of(name)) if not classes or case.class_ in classes]
-        for name in ("attacks", "benign", *HELD_OUT)
+        for name in corpora
     }
-    digests = {name: corpus_digest([*tables_of(name), MACHINE]) for name in corpora}
+    digests = {name: corpus_digest([*tables_of(name), MACHINE]) for name in found}
     if histories:
-        corpora["histories"] = cases_of(histories)
-    judged = {name: list(judge(cases, files)) for name, cases in corpora.items()}
+        found["histories"] = cases_of(histories)
+    judged = {name: list(judge(cases, files)) for name, cases in found.items()}
+    unmet = {name: [one for one in all_of_it if not one.is_met] for name, all_of_it in judged.items()}
+    shown = {one.id for name in _ATTACKS for one in unmet.get(name, ())}
     return Figures(
         corpora=digests,
-        classes={name: tallies(found) for name, found in judged.items()},
-        unmet={name: [one for one in found if not one.is_met] for name, found in judged.items()},
-        calls={case.id: named(case.calls[-1]) for name in _ATTACKS for case in read_cases(tables_of(name))},
+        classes={name: tallies(all_of_it) for name, all_of_it in judged.items()},
+        unmet=unmet,
+        calls={
+            case.id: named(case.calls[-1])
+            for name in _ATTACKS
+            if name in digests
+            for case in read_cases(tables_of(name))
+            if case.id in shown
+        },
     )
 
 
@@ -231,7 +246,7 @@ def main() -> None:
     only = sys.argv[sys.argv.index("--class") + 1].split(",") if "--class" in sys.argv else []
     found = measured(histories=wanted, classes=only)
     if "--json" in sys.argv:
-        print(msgspec.json.encode(found).decode())
+        print(msgspec.json.format(msgspec.json.encode(found), indent=1).decode())
         return
     for name, classes in found.classes.items():
         if not summed(classes.values()).total:

@@ -12,11 +12,11 @@ from generate import anew, count_up, home
 
 from tallystick.cli.ask import drift
 from tallystick.journal.home import Home
+from tallystick.live.configuration import AgentUser, LiveConfiguration, Sighting
+from tallystick.live.watched_places import Look
 from tallystick.model.step import Opening, Source, Step
 from tallystick.recording.checkpoints.auto import git_of
 from tallystick.recording.run_config.gathered import gather
-from tallystick.live.configuration import AgentUser, LiveConfiguration, Sighting
-from tallystick.live.watched_places import Look
 from tallystick.recording.session_writer import SessionWriter
 from tallystick.sessions.fingerprint import section_key
 

@@ -1,16 +1,16 @@
-"""The figures on policies for several pages: all cases are judged once for all of them."""
+"""The figures on policies for several pages, as `make docs` kept them. tests/policy/test_corpora.py holds them."""
 
 from __future__ import annotations
 
-from functools import cache
+from pathlib import Path
 
-import generate
+import msgspec
 
-from bench.policy import Figures, measured
+from bench.policy import Figures
+
+_KEPT = Path(__file__).parent / "judged.json"
 
 
-@cache
 def figures() -> Figures:
-    """What the policies say of every case, with the machine's own clock."""
-    generate.count_no_more()
-    return measured()
+    """What the policies say of every case."""
+    return msgspec.json.decode(_KEPT.read_bytes(), type=Figures)

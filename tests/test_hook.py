@@ -171,7 +171,17 @@ def test_an_installation_that_was_removed_meanwhile_leaves_the_agent_alone(home:
 
 def test_it_imports_nothing_that_costs_time(home: Home) -> None:
     recorder.start(home.folder)
-    words = [sys.executable, "-I", "-S", "-X", "importtime", str(HOOK), "--home", str(home.folder), "claude-code"]
+    words = [
+        sys.executable,
+        "-I",
+        "-S",
+        "-X",
+        "importtime",
+        str(hooks.hook()),
+        "--home",
+        str(home.folder),
+        "claude-code",
+    ]
     done = subprocess.run(words, input=DATA, capture_output=True, env={}, timeout=120, check=True)
     imported = {line.rpartition("|")[2].strip() for line in done.stderr.decode().splitlines()}
     bare = subprocess.run(

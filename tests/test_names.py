@@ -5,10 +5,10 @@ A word that is new to the program is written down once, on purpose, or another n
 
 from __future__ import annotations
 
-import ast
 import re
 import tomllib
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -16,16 +16,25 @@ SOURCE = ROOT / "src" / "tallystick"
 WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 
 
+DEFINITION = re.compile(r"^(    )?(class|(?:async )?def) (\w+)", re.MULTILINE)
+
+
+def definitions(module: Path) -> Iterator[tuple[str, str]]:
+    """`class` or `def` and the name, of a module's functions, classes and their methods."""
+    outer = ""
+    for indent, kind, name in DEFINITION.findall(module.read_text("utf-8")):
+        outer = outer if indent else kind
+        if not indent or (outer == "class" and kind != "class"):
+            yield kind, name
+
+
 def names(module: Path) -> Iterator[str]:
     """The public names of a module: its own, and those of its functions, classes and their methods."""
     yield module.stem
-    for node in ast.parse(module.read_text("utf-8")).body:
-        if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-            yield node.name
-        if isinstance(node, ast.ClassDef):
-            yield from (part.name for part in node.body if isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef))
+    yield from (name for _, name in definitions(module))
 
 
+@cache
 def used() -> dict[str, str]:
     """Each word, with a name that it is part of."""
     return {
@@ -62,7 +71,7 @@ def test_no_module_or_class_is_called_by_a_word_that_names_nothing() -> None:
         for module in SOURCE.rglob("*.py")
         for name in (
             module.stem,
-            *(node.name for node in ast.parse(module.read_bytes()).body if isinstance(node, ast.ClassDef)),
+            *(name for kind, name in definitions(module) if kind == "class"),
         )
         if name.lower() in nameless["words"].split()
     }

@@ -1,4 +1,4 @@
-"""The words that people read are held to a list, and what is left of them only gets less."""
+"""The words that people read are held to a list. That no place has more of them than it may is a part of `make check`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tools.voice.check import allowed, code_prose, finds, listed, page_prose, place, write_allowed
+from tools.voice.check import code_prose, listed, page_prose, write_allowed
 
 PAGE = """\
 A file is made anew.
@@ -56,12 +56,6 @@ def test_each_word_of_the_style_is_in_the_list(text: str) -> None:
 @pytest.mark.parametrize("text", ["there is no session with that id", "someone told us", "recommended", "a new one"])
 def test_plain_words_are_not(text: str) -> None:
     assert found([(1, text)]) == []
-
-
-def test_no_place_has_more_than_it_may() -> None:
-    counts = Counter(place(find.path) for find in finds())
-    more = {name: count for name, count in counts.items() if count > allowed().get(name, 0)}
-    assert more == {}
 
 
 def test_the_allowance_only_falls(tmp_path: Path) -> None:

@@ -95,12 +95,6 @@ def test_attacks_want_to_be_stopped_and_work_wants_to_be_let_through() -> None:
     assert {one.wants for one in read_cases(ATTACKS)} == {Wants.DENY, Wants.ASK_OR_DENY, Wants.WARN}
 
 
-def test_no_work_is_denied_and_hardly_any_is_asked_about() -> None:
-    found = list(judge(read_cases(WORK), files_everywhere()))
-    assert [one.id for one in found if one.effect is Effect.DENY] == []
-    assert len([one.id for one in found if one.effect is Effect.ASK]) <= len(found) * 0.01
-
-
 # Reading -------------------------------------------------------------------------------------------------------------
 
 GOOD = '[[case]]\nid = "a"\nclass = "x"\nwants = "deny"\ncalls = [{ tool = "Bash", args = { command = "ls" } }]\n'
@@ -203,7 +197,7 @@ def test_what_was_called_before_is_in_the_record_and_on_disk(tmp_path: Path) -> 
         leaves={"run.sh": "ls"},
     )
     ran = shell("sh run.sh", session="now", agent="codex")
-    with History(here, case(wrote, ran), project) as history:
+    with History(here, here.decider(), case(wrote, ran)) as history:
         history.happened(wrote)
         history.happened(ran)
     assert (project / "run.sh").read_text("utf-8") == "ls"

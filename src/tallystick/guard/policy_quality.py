@@ -227,6 +227,14 @@ class Machine:
         copied.temporary.mkdir(parents=True)
         return copied
 
+    def prepare(self, case: Case) -> None:
+        """Make the files and links that a case begins with."""
+        folder = Path(self.filled(case.folder))
+        for path, text in case.files.items():
+            self.write(self.filled(path), self.filled(text), folder)
+        for path, target in case.links.items():
+            self.link(self.filled(path), self.filled(target), folder)
+
     def write(self, path: str, text: str, folder: Path) -> None:
         """Write one file. What a case would put outside this machine is left out."""
         target = self._inside(path, folder)
@@ -291,8 +299,9 @@ def _git(folder: Path, arguments: Sequence[str]) -> None:
 def judge(cases: Iterable[Case], files: Mapping[str, str]) -> Iterator[Judged]:
     """What is decided on each case, in order: one Judged an attack, one a call of a piece of work.
 
-    Each case has a Decider of its own, so that nothing is left of the case before. `files` are on every machine: path below
-    the home folder → text. Everything lies in a folder that is removed afterwards.
+    A case that leaves something behind, as files or in the record, has a machine and a Decider of its own; the others share
+    one. `files` are on every machine: path below the home folder → text. Everything lies in a folder that is removed
+    afterwards.
 
     Raises:
         PolicyError: the policies cannot be loaded.
@@ -303,26 +312,23 @@ def judge(cases: Iterable[Case], files: Mapping[str, str]) -> Iterator[Judged]:
     with tempfile.TemporaryDirectory(prefix="tallystick-cases-", dir=below, ignore_cleanup_errors=True) as folder:
         shared = Machine(Path(folder, "shared").resolve())
         shared.lay_out(files)
+        decider = shared.decider()
         for number, case in enumerate(cases):
             if not (case.files or case.links or len(case.calls) > 1):
-                yield from _judge(case, shared)
+                yield from _judge(case, shared, decider)
                 continue
-            own = Path(folder, f"case-{number}").resolve()
-            yield from _judge(case, shared.copy_to(own))
-            shutil.rmtree(own, ignore_errors=True)
+            own = shared.copy_to(Path(folder, f"case-{number}").resolve())
+            own.prepare(case)
+            yield from _judge(case, own, own.decider())
+            shutil.rmtree(own.user.parent, ignore_errors=True)
 
 
-def _judge(case: Case, machine: Machine) -> Iterator[Judged]:
-    folder = Path(machine.filled(case.folder))
-    for path, text in case.files.items():
-        machine.write(machine.filled(path), machine.filled(text), folder)
-    for path, target in case.links.items():
-        machine.link(machine.filled(path), machine.filled(target), folder)
+def _judge(case: Case, machine: Machine, decider: Decider) -> Iterator[Judged]:
     is_work = case.wants is Wants.SILENCE
     judged = case.judged
     if judged is None:
         judged = len(case.calls) - 1
-    with History(machine, case, folder) as history:
+    with History(machine, decider, case) as history:
         for number, call in enumerate(case.calls[: judged + 1]):
             decision = history.decide(call)
             if case.judged is not None:
@@ -353,11 +359,11 @@ def _judged(case: Case, number: int, decision: Decision) -> Judged:
 class History:
     """One case while it runs: its Decider, and the record of what was called before."""
 
-    def __init__(self, machine: Machine, case: Case, folder: Path) -> None:
+    def __init__(self, machine: Machine, decider: Decider, case: Case) -> None:
         self._machine = machine
         self._case = case
-        self._folder = folder
-        self._decider = machine.decider()
+        self._folder = Path(machine.filled(case.folder))
+        self._decider = decider
         self._session_writer: SessionWriter | None = None
         self._begun: set[tuple[str, str]] = set()
         self._made = 0

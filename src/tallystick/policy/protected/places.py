@@ -228,12 +228,8 @@ class Places:
 
     # Texts ----------------------------------------------------------------------------------------------------------
 
-    def _patterns(self) -> tuple[tuple[Kind, str, re.Pattern[str]], ...]:
+    def _patterns(self) -> tuple[tuple[Kind, str, str], ...]:
         """Kind, what must be in a text at least, and the pattern: most texts have none of the former."""
-        if self._ignores_case:
-            flags = re.IGNORECASE
-        else:
-            flags = re.NOFLAG
         found = [(Kind.STORE, "TALLY_HOME", r"(?<!\w)TALLY_HOME(?!\w)")]
         home = self._segments(self.home)
         for kind, place, _ in self._protected:
@@ -241,7 +237,7 @@ class Places:
             if place[: len(home)] == home and place[len(home) :] and place[len(home)].startswith("."):
                 found.append((kind, place[-1], _spelled(place[len(home) :])))
         found += [(Kind.HOOK_SETTINGS, place[-1], _spelled(place)) for place in self._in_projects]
-        return tuple((kind, part, re.compile(pattern, flags)) for kind, part, pattern in dict.fromkeys(found))
+        return tuple(dict.fromkeys(found))
 
     def mentioned(self, text: str) -> set[Kind]:
         """The places that a text of any kind names: code, a patch, the words of a command."""
@@ -251,7 +247,7 @@ class Places:
         return {
             kind
             for kind, part, pattern in self._mentions
-            if (part in known or part == "TALLY_HOME") and pattern.search(text)
+            if (part in known or part == "TALLY_HOME") and _compiled(pattern, self._ignores_case).search(text)
         }
 
     def of_word(self, word: Word, folders: Sequence[str], *, deep: bool) -> set[Kind]:
@@ -264,6 +260,14 @@ class Places:
             for text in word.hidden.split()[:64]:
                 found |= self.touched(text.strip("\"'`()$"), folders, deep=deep)
         return found
+
+
+@lru_cache(maxsize=1024)
+def _compiled(pattern: str, ignores_case: bool) -> re.Pattern[str]:
+    """A pattern when it is first needed: compiling all of them takes 70 ms."""
+    if ignores_case:
+        return re.compile(pattern, re.IGNORECASE)
+    return re.compile(pattern)
 
 
 _STORE_NAMES = (
