@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import shutil
-import tempfile
 import time
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -22,17 +18,7 @@ from tallystick.trust.drop_privileges import as_user
 from tallystick.trust.signer_setup import leave, plan, set_up, start
 from tallystick.trust.verify import Demand, StoreEvidence, verify_store
 from tallystick.trust.verify_named import live_epoch
-from tests.trust.test_signer_setup import ALICE, SIGNER, Machine, foreign, needs_root, record
-
-
-@pytest.fixture
-def machine() -> Iterator[Machine]:
-    base = Path(tempfile.mkdtemp(prefix="signer-epochs-"))
-    base.chmod(0o755)
-    made = Machine(base)
-    yield made
-    made.end()
-    shutil.rmtree(base, ignore_errors=True)
+from tests.support.signer_machine import ALICE, SIGNER, Machine, foreign, needs_root, record
 
 
 def end_epoch(machine: Machine) -> None:

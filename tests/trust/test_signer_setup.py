@@ -6,10 +6,7 @@ import os
 import plistlib
 import pwd
 import shutil
-import signal
-import tempfile
 import time
-from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import msgspec
@@ -18,113 +15,13 @@ import pytest
 from tallystick.errors import JournalError, NotFoundError, TallystickError
 from tallystick.journal.home import Home
 from tallystick.journal.signing import signer_place
-from tallystick.model.step import Step
-from tallystick.model.verdict import Require
-from tallystick.recording.session_writer import SessionWriter
 from tallystick.signer.pins import check_guarded, read_pins
 from tallystick.trust import signer_setup
 from tallystick.trust.drop_privileges import as_user
-from tallystick.trust.external_evidence import ExternalEvidence, outlook
 from tallystick.trust.signer import ask_status
-from tallystick.trust.signer_program import Places, interpreter, usual_places
-from tallystick.trust.signer_setup import Plan, leave, plan, set_up
-from tallystick.trust.verify import Demand, StoreEvidence, verify_store
-
-ALICE, BOB = 64_112, 64_113
-SIGNER = 64_901 + os.getpid() % 90
-
-
-def _missing() -> str | None:
-    if os.getuid() != 0:
-        return "only root can give a store a signer of another user"
-    try:
-        interpreter()
-    except JournalError as error:
-        return str(error)
-    return None
-
-
-needs_root = pytest.mark.skipif(_missing() is not None, reason=_missing() or "")
-
-
-class Machine:
-    """A machine below one folder."""
-
-    def __init__(self, base: Path) -> None:
-        self.base = base
-        self.places = Places(
-            program=base / "program",
-            folder=base / "signer",
-            socket=base / "run" / "socket",
-            pins=base / "etc",
-            unit=base / "unit",
-            systemd=base / "no-systemd",
-            plist=base / "no-launchd" / "plist",
-        )
-
-    def user(self, uid: int, name: str) -> Path:
-        """A user's home folder."""
-        folder = self.base / name
-        folder.mkdir()
-        os.chown(folder, uid, uid)
-        return folder
-
-    def store(self, uid: int, name: str) -> Home:
-        """A user's store, with a session in it."""
-        home = Home(self.user(uid, name) / ".tally")
-        record(home, uid, "before")
-        return home
-
-    def plan(self, home: Home, user: int | str = SIGNER) -> Plan:
-        return plan(home, user=str(user), places=self.places)
-
-    def set_up(self, home: Home, told: Callable[[signer_setup.Step], object] = lambda _: None) -> None:
-        set_up(self.plan(home), told=told)
-
-    def outlook(self, home: Home) -> ExternalEvidence:
-        return outlook(home, pins=self.places.pins)
-
-    def is_guarded(self, home: Home) -> bool:
-        """Whether a store is sound at A3."""
-        around = self.outlook(home)
-        verdict = verify_store(
-            home,
-            evidence=StoreEvidence(pinned=around.key, known=around.heads, alarms=around.alarms, notes=around.notes),
-            demand=Demand(require=Require.A3),
-        )
-        return verdict.exit_code == 0
-
-    def end(self) -> None:
-        try:
-            _, said = ask_status(self.places.socket)
-        except TallystickError:
-            return
-        os.kill(int(str(said["pid"])), signal.SIGKILL)
-        self.places.socket.unlink(missing_ok=True)
-
-
-def record(home: Home, uid: int, name: str) -> None:
-    def work() -> str:
-        with SessionWriter(home) as session_writer:
-            session_writer.add("demo", Step(session=name, type="user", values={"content.text": "x"}))
-        return ""
-
-    as_user(uid, work)
-
-
-def foreign(folder: Path, uid: int) -> list[Path]:
-    """What below a folder belongs to somebody else."""
-    return [place for place in (folder, *folder.rglob("*")) if place.lstat().st_uid != uid]
-
-
-@pytest.fixture
-def machine() -> Iterator[Machine]:
-    base = Path(tempfile.mkdtemp(prefix="signer-setup-"))
-    base.chmod(0o755)
-    made = Machine(base)
-    yield made
-    made.end()
-    shutil.rmtree(base, ignore_errors=True)
+from tallystick.trust.signer_program import Places, usual_places
+from tallystick.trust.signer_setup import leave, plan, set_up
+from tests.support.signer_machine import ALICE, BOB, SIGNER, Machine, foreign, needs_root, record
 
 
 def picture(folder: Path) -> list[tuple[str, int, int, int, int]]:
@@ -176,7 +73,7 @@ def test_one_user_cannot_have_the_others_log_signed(machine: Machine) -> None:
 
 
 @needs_root
-@pytest.mark.parametrize("step", range(6))
+@pytest.mark.parametrize("step", [2, 4, 5, *(pytest.param(step, marks=pytest.mark.soak) for step in (0, 1, 3))])
 def test_it_goes_on_where_it_was_interrupted(machine: Machine, step: int) -> None:
     home = machine.store(ALICE, "alice")
     seen = list[signer_setup.Step]()
@@ -197,7 +94,7 @@ def test_it_goes_on_where_it_was_interrupted(machine: Machine, step: int) -> Non
 
 
 @needs_root
-@pytest.mark.parametrize("writes", range(1, 8))
+@pytest.mark.parametrize("writes", [1, 4, 7, *(pytest.param(n, marks=pytest.mark.soak) for n in (2, 3, 5, 6))])
 def test_the_move_of_the_key_goes_on_where_its_process_died(
     machine: Machine, writes: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -317,6 +214,7 @@ def test_a_store_that_root_made_under_a_users_home_keeps_its_owner(machine: Mach
 
 @needs_root
 def test_no_user_can_change_what_runs(machine: Machine) -> None:
+    machine.places = msgspec.structs.replace(machine.places, program=machine.base / "program")
     machine.set_up(machine.store(ALICE, "alice"))
     for place in machine.places.program.rglob("*"):
         found = place.lstat()
@@ -343,6 +241,7 @@ def test_a_home_that_is_a_link_is_refused(machine: Machine) -> None:
 
 @needs_root
 def test_a_way_to_the_store_that_others_can_change_is_refused(machine: Machine) -> None:
+    machine.places = msgspec.structs.replace(machine.places, program=machine.base / "program")
     real = machine.store(ALICE, "alice")
     (machine.user(BOB, "bob") / "way").symlink_to(real.folder.parent)
     found = machine.plan(Home(machine.base / "bob" / "way" / ".tally"))
