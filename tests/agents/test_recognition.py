@@ -1,9 +1,10 @@
 from __future__ import annotations
 
+import itertools
 import json
 import random
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from tallystick.agents import adapters
 from tallystick.agents.recognition import count_members, first_object, objects
 from tallystick.capture.discover import HEAD_BYTES, best_matches, read_head
 from tallystick.model.step import Json
+from tests.support.cases import each
 
 ROOT = Path(__file__).parents[2]
 RECORDINGS = ROOT / "tests" / "recordings"
@@ -108,14 +110,23 @@ def test_a_file_is_its_own_agents_and_no_others(path: Path, agent: str | None) -
     assert best_matches(str(path), read_head(path), KNOWN) == ([agent] if agent else [])
 
 
+def assert_is_told_by_its_text(path: Path, agent: str | None, ways: Iterable[tuple[str, int]]) -> None:
+    values = values_of(path)
+    for spacing, seed in ways:
+        text = written([reordered(value, random.Random(seed)) if seed else value for value in values], spacing)
+        if text:
+            assert best_matches(f"/elsewhere/{path.name}", text[:HEAD_BYTES], KNOWN) == ([agent] if agent else [])
+
+
 @pytest.mark.parametrize(("path", "agent"), CASES)
 def test_it_stays_so_where_only_its_text_is_known_however_its_json_is_written(path: Path, agent: str | None) -> None:
-    values = values_of(path)
-    for spacing in SPACINGS:
-        for seed in range(4):
-            text = written([reordered(value, random.Random(seed)) if seed else value for value in values], spacing)
-            if text:
-                assert best_matches(f"/elsewhere/{path.name}", text[:HEAD_BYTES], KNOWN) == ([agent] if agent else [])
+    assert_is_told_by_its_text(path, agent, (("compact", 1), ("wide", 2)))
+
+
+@pytest.mark.soak
+@each("path, agent", cases(), ids=lambda value: str(value))
+def test_it_stays_so_in_every_order_and_spacing(path: Path, agent: str | None) -> None:
+    assert_is_told_by_its_text(path, agent, itertools.product(SPACINGS, range(4)))
 
 
 JSON = st.recursive(

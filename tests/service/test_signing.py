@@ -153,6 +153,8 @@ FAULTS: dict[str, Callable[[Guard], None]] = {
     "claims success": lambda guard: guard.impersonate(lambda connection: connection.sendall(b"200\nnothing\n")),
     "signs something else": lambda guard: guard.impersonate(another_head),
 }
+QUICK = ("down", "hung", "refuses", "signs something else")
+"""Nobody listens, nobody answers, an honest refusal, a lie: `make soak` tries the others too."""
 
 
 @pytest.fixture
@@ -191,7 +193,9 @@ def test_an_intent_is_under_a_head_when_its_call_may_run(guard: Guard) -> None:
     assert state(guard.home)["signing_problem"] is None
 
 
-@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize(
+    "fault", [fault if fault in QUICK else pytest.param(fault, marks=pytest.mark.soak) for fault in FAULTS]
+)
 def test_deliveries_are_answered_and_recorded_and_signed_later(guard: Guard, fault: str) -> None:
     run_hook(guard.home.folder, before("claude-code", 0))
     FAULTS[fault](guard)
