@@ -10,6 +10,9 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
+import pytest
+from ahocorasick_rs import AhoCorasick
+
 from tallystick.catalog.agents import AGENTS, AgentFacts
 from tallystick.catalog.programs import programs
 
@@ -19,6 +22,11 @@ ALLOWED = Path(__file__).with_name("literals.toml")
 NAMES = Path(__file__).with_name("agent_names.toml")
 FEWEST = 4
 """So many names of programs, and more names of programs than other words, make a list of programs."""
+NEAR = 2 * FEWEST - 1
+"""Of so many words in a row, some of such a list have as many names of programs."""
+STRING = re.compile(
+    r'''^[ ]*r?"""(?s:.*?)"""|"""((?s:.*?))"""|"((?:\\.|[^"\\\n])*)"|'((?:\\.|[^'\\\n])*)'|#.*''', re.MULTILINE
+)
 
 
 def members(node: ast.AST) -> list[str]:
@@ -30,6 +38,19 @@ def members(node: ast.AST) -> list[str]:
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         return node.value.split()
     return []
+
+
+def quoted(text: str) -> list[str]:
+    """What stands in quotation marks in a module, as it is spelled: without comments, docstrings and other long texts."""
+    return [found[1] or found[2] or found[3] or "" for found in STRING.finditer(text)]
+
+
+def may_have_lists(text: str) -> bool:
+    """Whether names of programs stand as near to each other as in a list. To parse a module takes much longer."""
+    known = programs()
+    words = (word for said in quoted(text) for word in said.split())
+    at = [place for place, word in enumerate(words) if word in known]
+    return any(last - first < NEAR for first, last in zip(at, at[FEWEST - 1 :], strict=False))
 
 
 def lists_of_programs(text: str) -> Iterator[int]:
@@ -55,14 +76,22 @@ def test_such_lists_are_found() -> None:
         'F = ("cat", "ls", "cp", "mv", "s", "t", "u", "v")\n'
     )
     assert sorted(lists_of_programs(code)) == [2, 3, 5]
+    assert [number for number, line in enumerate(code.splitlines(), 1) if may_have_lists(line)] == [2, 3, 4, 5, 7]
 
 
-def test_lists_of_programs_outside_the_catalogue_only_become_fewer() -> None:
+QUICK_OR_WHOLE = pytest.mark.parametrize(
+    "is_every_module_parsed", [False, pytest.param(True, marks=pytest.mark.soak)], ids=["quick", "whole"]
+)
+
+
+@QUICK_OR_WHOLE
+def test_lists_of_programs_outside_the_catalogue_only_become_fewer(is_every_module_parsed: bool) -> None:
+    sources = {path: path.read_text("utf-8") for folder in READERS for path in (SOURCE / folder).rglob("*.py")}
     found = Counter(
         path.relative_to(SOURCE).as_posix()
-        for folder in READERS
-        for path in (SOURCE / folder).rglob("*.py")
-        for _ in lists_of_programs(path.read_text("utf-8"))
+        for path, text in sources.items()
+        if is_every_module_parsed or may_have_lists(text)
+        for _ in lists_of_programs(text)
     )
     allowed = {path: entry["lists"] for path, entry in tomllib.loads(ALLOWED.read_text("utf-8")).items()}
     assert dict(found) == allowed, "put new lists into catalog/programs; of fewer lists, write the new number"
@@ -102,12 +131,27 @@ def texts(tree: ast.AST) -> Iterator[tuple[int, str]]:
             yield from texts(node)
 
 
+ANY_NAME = AhoCorasick(sorted({name for facts in AGENTS.values() for name in names_of(facts)}))
+
+
 @cache
 def named(agent: str, words: tuple[str, ...]) -> re.Pattern[str]:
     """What names any agent but one."""
     own = {name for facts in AGENTS.values() if facts.name == agent for name in names_of(facts)}
     others = {name for facts in AGENTS.values() for name in names_of(facts)} - own - set(words)
     return re.compile(rf"(?<![\w-])(?:{'|'.join(re.escape(name) for name in sorted(others))})(?![\w-])")
+
+
+@cache
+def spelled(others: re.Pattern[str]) -> re.Pattern[str]:
+    """The same in a literal as it is spelled, where a letter may belong to an escape."""
+    return re.compile(others.pattern.replace(r"(?<![\w-])", r"(?:(?<![\w-])|(?<=\\.))"))
+
+
+def may_have_agents(path: str, text: str, words: Iterable[str] = ()) -> bool:
+    """Whether a text in quotation marks names an agent. To parse a module takes much longer."""
+    others = spelled(named(owner(path), tuple(words)))
+    return any(ANY_NAME.find_matches_as_indexes(said) and others.search(said) for said in quoted(text))
 
 
 def literals_with_agents(path: str, text: str, words: Iterable[str] = ()) -> list[int]:
@@ -130,17 +174,21 @@ def test_names_of_agents_are_found() -> None:
     assert literals_with_agents("policy/x.py", code) == [3, 4, 5, 8]
     assert literals_with_agents("agents/codex/x.py", code) == [3, 4]
     assert literals_with_agents("agents/claude_code/x.py", code) == [5, 8]
+    lines = [number for number, line in enumerate(code.splitlines(), 1) if may_have_agents("policy/x.py", line)]
+    assert lines == [2, 3, 4, 5, 6, 8]
 
 
-def test_agents_are_named_in_the_catalogue_and_in_their_own_folders() -> None:
+@QUICK_OR_WHOLE
+def test_agents_are_named_in_the_catalogue_and_in_their_own_folders(is_every_module_parsed: bool) -> None:
     allowed = tomllib.loads(NAMES.read_text("utf-8"))
     words = allowed.pop("words")
-    files = {path.relative_to(SOURCE).as_posix(): path for path in SOURCE.rglob("*.py")}
+    sources = {path.relative_to(SOURCE).as_posix(): path.read_text("utf-8") for path in SOURCE.rglob("*.py")}
     found = {
         name: len(lines)
-        for name, path in files.items()
+        for name, text in sources.items()
         if not name.startswith(("catalog/", "samples/"))
-        and (lines := literals_with_agents(name, path.read_text("utf-8"), words))
+        and (is_every_module_parsed or may_have_agents(name, text, words))
+        and (lines := literals_with_agents(name, text, words))
     }
     expected = {name: entry["literals"] for name, entry in allowed.items()}
     assert found == expected, "put facts about an agent into catalog/agents; of fewer literals, write the new number"

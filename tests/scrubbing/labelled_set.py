@@ -95,6 +95,10 @@ def _labelled(template: str, kind: str, part: str, chance: random.Random) -> Lab
 
 def remains(secret: str, clean: str) -> bool:
     """Whether a secret, or a third of it or more, can still be read."""
+    return any(piece in clean for piece in thirds(secret))
+
+
+def thirds(secret: str) -> set[str]:
+    """The pieces of a secret, each a third of it, of which none may be read."""
     size = max(6, len(secret) // 3)
-    pieces = {secret[at : at + size] for at in range(max(1, len(secret) - size + 1))}
-    return any(piece in clean for piece in pieces)
+    return {secret[at : at + size] for at in range(max(1, len(secret) - size + 1))}

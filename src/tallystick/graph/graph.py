@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import enum
+import functools
 import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
@@ -172,9 +173,8 @@ class Graph:
         return (anew or self._number("user_version") == 0) and not self.rows(_OBJECTS)
 
     def _lay_tables(self) -> None:
-        for script in _SCRIPTS:
-            for statement in _statements(files(__package__).joinpath(script).read_text("utf-8")):
-                self.change(statement)
+        for statement in _schema():
+            self.change(statement)
         self.change(f"PRAGMA application_id = {APPLICATION_ID}")
         self.change(f"PRAGMA user_version = {SCHEMA}")
 
@@ -252,6 +252,14 @@ def _touch(path: Path) -> None:
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, _FILE_MODE))
     except OSError as error:
         raise GraphError(f"cannot write {path}: {error.strerror}") from error
+
+
+@functools.cache
+def _schema() -> tuple[str, ...]:
+    folder = files(__package__)
+    return tuple(
+        statement for script in _SCRIPTS for statement in _statements(folder.joinpath(script).read_text("utf-8"))
+    )
 
 
 def _statements(script: str) -> Iterator[str]:
