@@ -8,17 +8,17 @@ from pathlib import Path
 import pytest
 
 from tallystick.ask.artifact import list_known, thing_history
-from tallystick.graph.graph import Graph, Mode
 from tallystick.journal.home import Home
 from tallystick.workspace.index import Index
 from tests.graph.weaving import Weave
+from tests.support.graphs import new_graph
 
 HOME = Home(Path("/nowhere"))
 
 
 @pytest.fixture
 def weave(tmp_path: Path) -> Iterator[Weave]:
-    with Graph(tmp_path / "graph.db", Mode.WRITE) as graph:
+    with new_graph(tmp_path / "graph.db") as graph:
         yield Weave(graph)
 
 

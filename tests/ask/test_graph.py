@@ -10,7 +10,6 @@ import pytest
 from tallystick.ask.graph import find_starts, graph_around, picture_of
 from tallystick.ask.graph_walk import Answer, Direction
 from tallystick.errors import NotFoundError, UsageError
-from tallystick.graph.graph import Graph, Mode
 from tallystick.journal.home import Home
 from tallystick.lineage.drawing_picture import Look, Picture
 from tallystick.lineage.walk import Limits, NodeId, NodeKind
@@ -18,13 +17,14 @@ from tallystick.workspace.index import Index
 from tallystick.workspace.indexing import open_index
 from tests.graph.weaving import Weave
 from tests.support.asking import DATA, REPORT, SUMMARY, Told, read_and_write
+from tests.support.graphs import new_graph
 
 HOME = Home(Path("/nowhere"))
 
 
 @pytest.fixture
 def weave(tmp_path: Path) -> Iterator[Weave]:
-    with Graph(tmp_path / "graph.db", Mode.WRITE) as graph:
+    with new_graph(tmp_path / "graph.db") as graph:
         yield Weave(graph)
 
 

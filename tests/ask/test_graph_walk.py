@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from tallystick.ask.graph_walk import Answer, Direction, answer, said_by, telling, title_of
 from tallystick.ask.node_resolver import find_start
-from tallystick.graph.graph import Graph, Mode
 from tallystick.graph.nodes import ArtifactNode, RequestNode, SessionNode, StepNode
 from tallystick.journal.home import Home
 from tallystick.lineage.walk import CutReason, Limits, NodeKind
@@ -24,13 +23,14 @@ from tallystick.workspace.index import Index
 from tallystick.workspace.indexing import open_index
 from tests.graph.weaving import Weave
 from tests.support.asking import call
+from tests.support.graphs import new_graph
 
 HOME = Home(Path("/nowhere"))
 
 
 @pytest.fixture
 def weave(tmp_path: Path) -> Iterator[Weave]:
-    with Graph(tmp_path / "graph.db", Mode.WRITE) as graph:
+    with new_graph(tmp_path / "graph.db") as graph:
         yield Weave(graph)
 
 

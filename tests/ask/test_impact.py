@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 from tallystick.ask.impact import impact
-from tallystick.graph.graph import Graph, Mode
 from tallystick.journal.home import Home
 from tallystick.lineage.walk import NodeKind
 from tallystick.workspace.index import Index
 from tallystick.workspace.indexing import open_index
 from tests.graph.weaving import Weave
 from tests.support.asking import DATA, REPORT, SUMMARY, Told, read_and_write
+from tests.support.graphs import new_graph
 
 
 @pytest.fixture
@@ -35,7 +35,7 @@ def test_a_result_had_the_effects_of_its_call(told: Told) -> None:
 
 
 def test_a_decision_had_the_effects_of_the_call_whether_it_came_before_or_after(tmp_path: Path) -> None:
-    with Graph(tmp_path / "graph.db", Mode.WRITE) as graph:
+    with new_graph(tmp_path / "graph.db") as graph:
         weave = Weave(graph)
         one = weave.session("one")
         one.prompt("a")

@@ -9,16 +9,16 @@ import pytest
 
 from tallystick.ask.node_resolver import Start, absolute, find_start
 from tallystick.errors import AmbiguousError, NotFoundError, UsageError
-from tallystick.graph.graph import Graph, Mode
 from tallystick.graph.resources import Named
 from tallystick.lineage.walk import NodeId, NodeKind
 from tallystick.workspace.index import Index
 from tests.graph.weaving import Weave
+from tests.support.graphs import new_graph
 
 
 @pytest.fixture
 def weave(tmp_path: Path) -> Iterator[Weave]:
-    with Graph(tmp_path / "graph.db", Mode.WRITE) as graph:
+    with new_graph(tmp_path / "graph.db") as graph:
         yield Weave(graph)
 
 

@@ -8,19 +8,19 @@ from pathlib import Path
 import pytest
 
 from tallystick.ask.unexplained import report
-from tallystick.graph.graph import Graph, Mode
 from tallystick.journal.home import Home
 from tallystick.workspace.index import Index
 from tallystick.workspace.indexing import open_index
 from tests.graph.weaving import Weave
 from tests.support.fixtures import RECORDINGS, ImportPaths
+from tests.support.graphs import new_graph
 
 PUBLISHED = Path(__file__).parents[3] / "shared" / "data"
 
 
 @pytest.fixture
 def weave(tmp_path: Path) -> Iterator[Weave]:
-    with Graph(tmp_path / "graph.db", Mode.WRITE) as graph:
+    with new_graph(tmp_path / "graph.db") as graph:
         yield Weave(graph)
 
 

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from tallystick.graph.graph import Graph, Mode
+from tallystick.graph.graph import Graph
+from tests.support.graphs import new_graph
 
 
 @pytest.fixture
 def graph(tmp_path: Path) -> Iterator[Graph]:
-    with Graph(tmp_path / "graph.db", Mode.WRITE) as graph:
+    with new_graph(tmp_path / "graph.db") as graph:
         yield graph

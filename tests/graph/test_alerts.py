@@ -19,18 +19,19 @@ from tallystick.graph.alerts import (
     read_anchor,
     reviews_of,
 )
-from tallystick.graph.graph import Graph, GraphError, Mode
+from tallystick.graph.graph import Graph, GraphError
 from tallystick.graph.project import project
 from tallystick.graph.session_ids import step_id_of
 from tallystick.seal.alert_chain import GENESIS, Anchor, Finding, Link, Sealed, chain_order
 from tests.graph.making import Session
 from tests.support.alerting import lay_tables
+from tests.support.graphs import new_graph
 
 
 @pytest.fixture
 def alarmed(tmp_path: Path) -> Iterator[Graph]:
     """An index with the tables of alerts."""
-    with Graph(tmp_path / "graph.db", Mode.WRITE) as graph:
+    with new_graph(tmp_path / "graph.db") as graph:
         lay_tables(graph)
         yield graph
 

@@ -3,13 +3,13 @@
 from pathlib import Path
 
 from tallystick.graph.compare import session_digests
-from tallystick.graph.graph import Graph, Mode
 from tallystick.journal.home import Home
 from tallystick.workspace.indexing import bring_up_to_date
+from tests.support.graphs import new_graph
 
 
 def test_two_indexes_of_the_same_journals_have_the_same_digests(samples: Home, tmp_path: Path) -> None:
-    with Graph(tmp_path / "a.db", Mode.WRITE) as one, Graph(tmp_path / "b.db", Mode.WRITE) as other:
+    with new_graph(tmp_path / "a.db") as one, new_graph(tmp_path / "b.db") as other:
         bring_up_to_date(samples, one)
         for sid, _ in reversed(list(samples.sessions())):
             bring_up_to_date(samples, other, sessions=[sid])
@@ -19,7 +19,7 @@ def test_two_indexes_of_the_same_journals_have_the_same_digests(samples: Home, t
 
 def test_a_changed_row_changes_the_digest_of_its_session_alone(samples: Home, tmp_path: Path) -> None:
     for table in ("sessions", "requests", "steps", "session_edges"):
-        with Graph(tmp_path / f"{table}.db", Mode.WRITE) as graph:
+        with new_graph(tmp_path / f"{table}.db") as graph:
             bring_up_to_date(samples, graph)
             before = session_digests(graph)
             row = graph.row(f"SELECT session_id FROM {table} ORDER BY session_id LIMIT 1")

@@ -8,9 +8,10 @@ import pytest
 
 from tallystick.exports.lineage import Lineage
 from tallystick.graph.exported import session_lineage
-from tallystick.graph.graph import Graph, Mode
+from tallystick.graph.graph import Graph
 from tallystick.graph.project import project
 from tests.graph.making import Session, sid_of
+from tests.support.graphs import new_graph
 
 
 def copying(name: str, source: str, target: str, start: float) -> Session:
@@ -61,7 +62,7 @@ def test_every_edge_names_nodes_that_are_known(index: Graph) -> None:
 
 
 def test_it_does_not_depend_on_what_was_projected_first(index: Graph, tmp_path: Path) -> None:
-    with Graph(tmp_path / "other.db", Mode.WRITE) as other:
+    with new_graph(tmp_path / "other.db") as other:
         project(other, [copying("two", "/w/b", "/w/c", 100).journal()])
         project(other, [copying("one", "/w/a", "/w/b", 0).journal()])
         for name in ("one", "two"):

@@ -21,6 +21,7 @@ from tallystick.graph.steps import Tokens
 from tallystick.model.step import Json
 from tallystick.sessions.tree import Forest, Node
 from tests.graph.making import Session, sid_of, time_at
+from tests.support.graphs import new_graph
 from tests.support.laws import examples
 
 
@@ -97,13 +98,14 @@ def test_circles_and_sessions_that_hang_on_themselves_are_walked_once(graph: Gra
     assert Forest([Node(session=link.session, parent=link.parent)]).is_cut(itself.sid)
 
 
-def test_a_chain_of_ten_thousand_is_walked_both_ways(graph: Graph) -> None:
+@pytest.mark.parametrize("length", [1_200, pytest.param(10_000, marks=pytest.mark.soak)])
+def test_a_long_chain_is_walked_both_ways(graph: Graph, length: int) -> None:
     chain = [hung("0")]
-    for number in range(1, 10_000):
+    for number in range(1, length):
         chain.append(hung(str(number), chain[-1]))
     take(graph, *chain)
-    assert len(ways_up(graph, [chain[-1].sid])) == 10_000
-    assert len(whole_trees(graph, [chain[5_000].sid])) == 10_000
+    assert len(ways_up(graph, [chain[-1].sid])) == length
+    assert len(whole_trees(graph, [chain[length // 2].sid])) == length
 
 
 MEMBERS = "abcdef"
@@ -114,9 +116,7 @@ MEMBERS = "abcdef"
 def test_the_tree_of_a_session_alone_is_what_it_is_among_all(
     tmp_path_factory: pytest.TempPathFactory, hangs: dict[str, tuple[str, bool]]
 ) -> None:
-    from tallystick.graph.graph import Mode
-
-    with Graph(tmp_path_factory.mktemp("graph") / "graph.db", Mode.WRITE) as graph:
+    with new_graph(tmp_path_factory.mktemp("graph") / "graph.db") as graph:
         sessions = []
         for name, (parent, is_sealed) in sorted(hangs.items()):
             session = Session(name)

@@ -20,6 +20,7 @@ from tallystick.journal.read import read_file
 from tallystick.model.step import Json
 from tests.graph.making import Line, Session, erased, everything
 from tests.graph.stories import stories
+from tests.support.graphs import new_graph
 from tests.support.laws import examples
 
 
@@ -45,7 +46,7 @@ def sizes(graph: Graph) -> dict[str, int]:
 
 def fresh(stories: Sequence[Session]) -> dict[str, list[tuple[object, ...]]]:
     """What an index says that is made in one go."""
-    with TemporaryDirectory() as folder, Graph(Path(folder) / "graph.db", Mode.WRITE) as graph:
+    with TemporaryDirectory() as folder, new_graph(Path(folder) / "graph.db") as graph:
         project(graph, [session.journal() for session in stories])
         return everything(graph)
 
@@ -69,7 +70,7 @@ def crashing(journal: Journal, after: int) -> Journal:
 @given(stories(), st.data())
 @settings(deadline=None, max_examples=examples(60))
 def test_any_order_and_any_pieces_give_the_same_index(stories: list[Session], data: st.DataObject) -> None:
-    with TemporaryDirectory() as folder, Graph(Path(folder) / "graph.db", Mode.WRITE) as graph:
+    with TemporaryDirectory() as folder, new_graph(Path(folder) / "graph.db") as graph:
         done = {session.sid: 0 for session in stories}
         while behind := [session for session in stories if done[session.sid] < len(session.lines)]:
             some = data.draw(st.lists(st.sampled_from(behind), min_size=1, unique_by=lambda session: session.sid))
@@ -119,7 +120,7 @@ def test_a_crash_between_any_two_writes_changes_nothing_in_the_end(
         patch.setattr("tallystick.graph.projection.relation_builder._THINGS_A_CHUNK", 1)
         patch.setattr("tallystick.graph.projection.relation_builder._CHUNKS_A_TRANSACTION", 1)
         path = Path(folder) / "graph.db"
-        abandoned = Graph(path, Mode.WRITE)
+        abandoned = new_graph(path)
         commit, commits = abandoned.commit, 0
 
         def commit_and_die() -> None:
@@ -152,7 +153,7 @@ def test_two_processes_that_project_at_once_give_the_same_index(
         patch.setattr("tallystick.graph.project._STEPS_A_TRANSACTION", steps_a_transaction)
         patch.setattr("tallystick.graph.project._STEPS_A_WRITE", 1)
         path = Path(folder) / "graph.db"
-        with Graph(path, Mode.WRITE) as slow, Graph(path, Mode.WRITE) as quick:
+        with new_graph(path) as slow, Graph(path, Mode.WRITE) as quick:
             commit, commits = slow.commit, 0
 
             def commit_and_wait() -> None:
@@ -239,7 +240,7 @@ def test_an_erased_value_is_nowhere_in_the_index(tmp_path: Path) -> None:
 
 
 def fresh_at(without: Session, other: Session) -> dict[str, list[tuple[object, ...]]]:
-    with TemporaryDirectory() as folder, Graph(Path(folder) / "graph.db", Mode.WRITE) as graph:
+    with TemporaryDirectory() as folder, new_graph(Path(folder) / "graph.db") as graph:
         project(graph, [without.journal(inode=2), other.journal()])
         return everything(graph)
 
@@ -378,7 +379,7 @@ def test_no_byte_of_what_was_forgotten_stays_in_the_files(tmp_path: Path) -> Non
     secret.begin()
     for n in range(300):
         secret.prompt(f"xyzzy{n} plugh{n % 7}", source_id=f"xyzzy-{n}")
-    with Graph(tmp_path / "graph.db", Mode.WRITE) as graph:
+    with new_graph(tmp_path / "graph.db") as graph:
         project(graph, [secret.journal(), told().journal()])
         forget(graph, [secret.sid])
         data = b"".join(file.read_bytes() for file in tmp_path.iterdir())
@@ -398,7 +399,7 @@ def test_much_text_is_written_piece_by_piece(graph: Graph, monkeypatch: pytest.M
 def test_the_first_steps_of_many_can_be_read_while_the_others_are_projected(tmp_path: Path) -> None:
     session = told(steps=1_500)
     seen: list[dict[str, int]] = []
-    with Graph(tmp_path / "graph.db", Mode.WRITE) as graph, Graph(tmp_path / "graph.db") as other:
+    with new_graph(tmp_path / "graph.db") as graph, Graph(tmp_path / "graph.db") as other:
         project(graph, [session.journal()], progress=lambda _: seen.append(sizes(other)))
     assert seen == [{}, {session.sid: 1_000}]
 

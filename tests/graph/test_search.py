@@ -11,13 +11,14 @@ from msgspec.structs import replace
 
 from tallystick.errors import UsageError
 from tallystick.graph.document import COLUMNS
-from tallystick.graph.graph import Graph, Mode
+from tallystick.graph.graph import Graph
 from tallystick.graph.journals import Depth
 from tallystick.graph.project import project
 from tallystick.graph.search import Hit, Order, Part, SearchFilter, match_expression, search
 from tallystick.graph.steps import StepEntry
 from tallystick.model.recorded import Recorded
 from tests.graph.making import Session, erased, sid_of, time_at
+from tests.support.graphs import new_graph
 from tests.support.laws import examples
 
 
@@ -277,7 +278,7 @@ def test_every_word_of_a_step_finds_it(words: list[str]) -> None:
     session = Session()
     session.begin()
     session.add("assistant", text=", ".join(words))
-    with TemporaryDirectory() as folder, Graph(Path(folder) / "graph.db", Mode.WRITE) as graph:
+    with TemporaryDirectory() as folder, new_graph(Path(folder) / "graph.db") as graph:
         project(graph, [session.journal()])
         for text in (*words, " ".join(reversed(words)), f'"{" ".join(words)}"', f"{words[0][0]}*"):
             result = search(graph, text, SearchFilter(), reader(session))

@@ -7,17 +7,17 @@ from pathlib import Path
 import pytest
 
 from tallystick.errors import FormatError, NotFoundError
-from tallystick.graph.graph import Graph, Mode
 from tallystick.graph.projection.alert_rows import AlertTable, read_alerts, read_own_alerts
 from tallystick.seal.alert_chain import Finding
 from tests.support.alerting import lay_tables
+from tests.support.graphs import new_graph
 
 INSERT = "INSERT INTO alerts (severity, action, rule_id, message, created_at) VALUES ('low', 'ask', 'r', ?, 7)"
 
 
 @pytest.mark.parametrize("read", [read_alerts, read_own_alerts])
 def test_rows_are_read_while_the_index_is_open_for_writing(tmp_path: Path, read: object) -> None:
-    with Graph(tmp_path / "graph.db", Mode.WRITE) as graph:
+    with new_graph(tmp_path / "graph.db") as graph:
         lay_tables(graph)
         graph.change(INSERT, ("one",))
         graph.begin()
@@ -30,7 +30,7 @@ def test_rows_are_read_while_the_index_is_open_for_writing(tmp_path: Path, read:
 
 
 def test_bytes_that_are_no_text_are_read_as_they_stand(tmp_path: Path) -> None:
-    with Graph(tmp_path / "graph.db", Mode.WRITE) as graph:
+    with new_graph(tmp_path / "graph.db") as graph:
         graph.change(INSERT.replace("?", "CAST(x'61ff' AS TEXT)"))
     (row,) = read_alerts(tmp_path / "graph.db").rows
     assert row.finding == Finding(

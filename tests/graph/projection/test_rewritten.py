@@ -11,10 +11,11 @@ from msgspec.structs import replace
 
 from tallystick.graph.checkpoints import CheckpointFilter, list_checkpoints
 from tallystick.graph.compare import session_digests
-from tallystick.graph.graph import Graph, Mode
+from tallystick.graph.graph import Graph
 from tallystick.graph.project import project
 from tallystick.graph.projection.rewritten import Moved, follow
 from tests.graph.making import Line, Session
+from tests.support.graphs import new_graph
 
 DROPPED = {2: frozenset({"content.label", "content.git"}), 5: frozenset({"content.label"})}
 
@@ -22,7 +23,7 @@ DROPPED = {2: frozenset({"content.label", "content.git"}), 5: frozenset({"conten
 @pytest.fixture
 def other(tmp_path: Path) -> Iterator[Graph]:
     """An index made anew, to compare with."""
-    with Graph(tmp_path / "other.db", Mode.WRITE) as graph:
+    with new_graph(tmp_path / "other.db") as graph:
         yield graph
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tallystick.graph import rules
 from tallystick.graph.content_tags import tags_in
-from tallystick.graph.graph import Graph, Mode
+from tallystick.graph.graph import Graph
 from tallystick.graph.journals import Depth
 from tallystick.graph.project import forget, project
 from tallystick.graph.projection.row_writer import (
@@ -26,6 +26,7 @@ from tallystick.graph.projection.row_writer import (
 from tallystick.graph.projection.session import SessionProjection
 from tallystick.graph.tables import EdgeRow, RequestState, SessionState, StepRow
 from tests.graph.making import Session, sid_of
+from tests.support.graphs import new_graph
 from tests.support.laws import examples
 
 
@@ -172,7 +173,7 @@ def test_ids_of_two_sessions_are_never_the_same(places: list[int], room: int, da
     with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         patch.setattr("tallystick.graph.projection.row_writer.ROOM", room)
         patch.setattr("tallystick.graph.project._STEPS_A_TRANSACTION", data.draw(st.integers(2, 30)))
-        with Graph(Path(folder) / "graph.db", Mode.WRITE) as graph:
+        with new_graph(Path(folder) / "graph.db") as graph:
             for _ in range(data.draw(st.integers(1, 5))):
                 some = data.draw(st.lists(st.sampled_from(sorted(sessions)), min_size=1, unique=True))
                 match data.draw(st.sampled_from(["grow", "grow", "again", "forget"])):
