@@ -15,13 +15,18 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
+from textual.events import Key
+from textual.keys import _character_to_key
 from textual.pilot import Pilot
 
 from tallystick.ingest.adapters import adapters
 from tallystick.ingest.histories import Reading, find_histories, import_histories
 from tallystick.journal.archive import Archive
 from tallystick.journal.home import Home
+from tallystick.review import browse_upkeep
 from tallystick.setup.demo import lay_out_samples
+from tallystick.tui import app as screen
+from tallystick.tui import model
 from tallystick.tui.app import Browser
 
 _T = TypeVar("_T")
@@ -30,15 +35,6 @@ Script = Callable[[Pilot[None]], Awaitable[_T]]
 VERIFYING = "verify"
 SMALL = (80, 24)
 LARGE = (120, 40)
-NAMES = {
-    " ": "space",
-    ":": "colon",
-    "/": "slash",
-    "_": "underscore",
-    ".": "full_stop",
-    '"': "quotation_mark",
-    ",": "comma",
-}
 
 
 @pytest.fixture(scope="session")
@@ -114,11 +110,12 @@ async def settled(pilot: Pilot[Any], *besides: str) -> None:
     app = pilot.app
     assert isinstance(app, Browser)
     for _ in range(20_000):
-        await pilot.pause()
         if app.is_settled(*besides):
             await pilot.pause()
-            return
-        await asyncio.sleep(0.01)
+            if app.is_settled(*besides):
+                await pilot.pause()
+                return
+        await asyncio.sleep(0.005)
     raise AssertionError("it does not come to rest")
 
 
@@ -130,8 +127,10 @@ async def press(pilot: Pilot[Any], *keys: str) -> None:
 
 
 async def write(pilot: Pilot[Any], text: str) -> None:
-    """Type a text; wait when it is typed."""
-    await pilot.press(*(NAMES.get(character, character) for character in text))
+    """Type a text in one go; wait when it is typed."""
+    for character in text:
+        pilot.app.post_message(Key(_character_to_key(character), character))
+    await pilot.pause()
     await settled(pilot, VERIFYING)
 
 
@@ -155,6 +154,17 @@ def app_of(pilot: Pilot[Any]) -> Browser:
 def _threads_of_other_tests_do_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
     """Textual waits after each key until the process is idle, all threads of it: those of the loop alone are meant."""
     monkeypatch.setattr("textual._wait.process_time", time.thread_time)
+
+
+@pytest.fixture(autouse=True)
+def _nobody_waits_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What waits until no one moves any more waits shortly; a verdict is reached here, where it would be in a process."""
+    monkeypatch.setattr(model, "_SETTLED_S", 0.01)
+    monkeypatch.setattr(model, "_GROWN_S", 0.05)
+    monkeypatch.setattr(screen, "_EVERY_S", 0.1)
+    monkeypatch.setattr(
+        browse_upkeep, "in_processes", lambda _, jobs, __: ((n, browse_upkeep.check(job)) for n, job in enumerate(jobs))
+    )
 
 
 @pytest.fixture

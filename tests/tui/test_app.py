@@ -24,32 +24,38 @@ Snap = Callable[..., None]
 HEADLESS = "78dde6e5"
 
 
-@pytest.fixture(params=[SMALL, LARGE], ids=["80x24", "120x40"])
-def size(request: pytest.FixtureRequest) -> tuple[int, int]:
-    found: tuple[int, int] = request.param
-    return found
+both_sizes = pytest.mark.parametrize("size", [pytest.param(SMALL, id="80x24"), pytest.param(LARGE, id="120x40")])
+small_first = pytest.mark.parametrize(
+    "size", [pytest.param(SMALL, id="80x24"), pytest.param(LARGE, id="120x40", marks=pytest.mark.soak)]
+)
 
 
+@both_sizes
 def test_opened(store: Home, snap: Snap, size: tuple[int, int]) -> None:
     snap(store, size=size)
 
 
+@both_sizes
 def test_a_failure_with_its_detail(store: Home, snap: Snap, size: tuple[int, int]) -> None:
     snap(store, "e", *(["enter"] if size == SMALL else []), size=size)
 
 
+@small_first
 def test_a_filter(store: Home, snap: Snap, size: tuple[int, int]) -> None:
     snap(store, "f", "=type:tool_call tool:exec_command", "enter", size=size)
 
 
+@small_first
 def test_a_search(store: Home, snap: Snap, size: tuple[int, int]) -> None:
     snap(store, "slash", "=python", "enter", "n", size=size)
 
 
+@small_first
 def test_help(store: Home, snap: Snap, size: tuple[int, int]) -> None:
     snap(store, "question_mark", size=size)
 
 
+@small_first
 def test_settings_refuse_a_bad_value(
     store: Home, snap: Snap, size: tuple[int, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -58,6 +64,7 @@ def test_settings_refuse_a_bad_value(
     snap(store, "s", "enter", "=perhaps", "enter", size=size)
 
 
+@small_first
 def test_the_verdict_on_what_was_tampered_with(store: Home, snap: Snap, size: tuple[int, int]) -> None:
     path = store.journal("b9f45679" + _rest(store, "b9f45679"))
     assert path is not None
@@ -178,7 +185,7 @@ def test_q_leaves(store: Home) -> None:
     assert play(store, script) in (0, None)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=pytest.mark.soak) for seed in (0, 2))])
 def test_whatever_is_pressed_at_whatever_size_nothing_breaks(tmp_path: Path, seed: int) -> None:
     make_hostile(tmp_path / "store")
     chance = random.Random(seed)
@@ -228,12 +235,14 @@ def test_every_key_and_every_sign_is_in_it() -> None:
         assert meaning in text
 
 
-@pytest.mark.parametrize("key", ["escape", "q", "question_mark"])
-def test_it_is_left_by(store: Home, key: str) -> None:
+def test_it_is_left_by_the_same_keys_as_every_page(store: Home) -> None:
     async def script(pilot: Pilot[None]) -> list[bool]:
-        await press(pilot, "question_mark")
-        opened = isinstance(app_of(pilot).screen, Page)
-        await press(pilot, key)
-        return [opened, isinstance(app_of(pilot).screen, Page)]
+        found = []
+        for key in ("escape", "q", "question_mark"):
+            await press(pilot, "question_mark")
+            found.append(isinstance(app_of(pilot).screen, Page))
+            await press(pilot, key)
+            found.append(isinstance(app_of(pilot).screen, Page))
+        return found
 
-    assert play(store, script) == [True, False]
+    assert play(store, script) == [True, False] * 3

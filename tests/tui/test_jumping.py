@@ -1,8 +1,8 @@
 """Where the keys that jump lead, on recorded sessions."""
 
 import sqlite3
+from collections.abc import Iterable
 
-import pytest
 from textual.pilot import Pilot
 
 from tallystick.journal.home import Home
@@ -13,71 +13,82 @@ from tests.tui.conftest import app_of, lines, play, press, seen, write
 CODEX, CODEX_CHILD, CLAUDE = "341b8edc", "c76d0104", "6884db8c"
 
 
-def jumped(store: Home, *keys: str, asked: str = CODEX) -> tuple[str, int, str]:
-    """Which session and step keys lead to, and what is said."""
-
-    async def script(pilot: Pilot[None]) -> tuple[str, int, str]:
-        for key in keys:
-            await (write(pilot, key[1:]) if key.startswith("=") else press(pilot, key))
-        app = app_of(pilot)
-        assert app.session is not None
-        assert app.timeline.step is not None
-        return app.session[:8], app.timeline.step, lines(pilot)[-2]
-
-    return play(store, script, asked=asked)
-
-
-@pytest.mark.parametrize(
-    ("keys", "session", "n"),
-    [
-        (("e",), CODEX, 32),
-        (("e", "e"), CODEX, 36),
-        (("e", "e", "e"), CODEX, 36),
-        (("G", "E"), CODEX, 36),
-        (("G", "K"), CODEX, 22),
-        (("J",), CODEX, 5),
-        (("e", "c"), CODEX, 31),
-        (("e", "c", "c"), CODEX, 7),
-        (("e", "p"), CODEX, 31),
-        (("e", "c", "backspace"), CODEX, 32),
-        (("colon", "=16", "enter", "o"), CODEX_CHILD, 0),
-        (("colon", "=16", "enter", "o", "P"), CODEX, 16),
-        (("colon", "=16", "enter", "o", "c"), CODEX, 16),
-        (("colon", "=16", "enter", "o", "backspace"), CODEX, 16),
-        (("colon", "=6884db8c:31", "enter"), CLAUDE, 31),
-        (("colon", "=6884", "enter"), CLAUDE, 0),
-        (("number_sign", "=12", "enter"), CODEX, 12),
-        (("right_square_bracket",), CODEX_CHILD, 0),
-        (("right_square_bracket", "left_square_bracket"), CODEX, 0),
-    ],
-)
-def test_where_keys_lead(store: Home, keys: tuple[str, ...], session: str, n: int) -> None:
-    assert jumped(store, *keys)[:2] == (session, n)
+async def step_after(pilot: Pilot[None], keys: tuple[str, ...]) -> tuple[str, int, str]:
+    """Which session and step keys lead to from the beginning of one, where no jump was made before, and what is said."""
+    app = app_of(pilot)
+    if app.prompt.purpose:
+        await press(pilot, "escape")
+    app._places.clear()
+    app.say("")
+    await app.open(next(sid for sid, _ in app.home.sessions() if sid.startswith(CODEX)), 0)
+    for key in keys:
+        await (write(pilot, key[1:]) if key.startswith("=") else press(pilot, key))
+    assert app.session is not None
+    assert app.timeline.step is not None
+    return app.session[:8], app.timeline.step, lines(pilot)[-2]
 
 
-@pytest.mark.parametrize(
-    ("keys", "said"),
-    [
-        (("backspace",), "no jump to go back from"),
-        (("o",), "no session began at this step"),
-        (("P",), "this session has no parent"),
-        (("G", "e"), "no failure after this step"),
-        (("E",), "no failure before this step"),
-        (("colon", "=4200", "enter"), "step 4200"),
-        (("colon", "=nothing at all", "enter"), "✕"),
-        (("colon", "enter"), "type a number"),
-    ],
-)
-def test_where_there_is_nothing_to_jump_to_it_is_said(store: Home, keys: tuple[str, ...], said: str) -> None:
-    assert said in jumped(store, *keys)[2]
+def after_each(store: Home, keys: Iterable[tuple[str, ...]]) -> dict[tuple[str, ...], tuple[str, int, str]]:
+    """The same of several, on one screen."""
+
+    async def script(pilot: Pilot[None]) -> dict[tuple[str, ...], tuple[str, int, str]]:
+        return {one: await step_after(pilot, one) for one in keys}
+
+    return play(store, script, asked=CODEX)
+
+
+LEADS = {
+    ("e",): (CODEX, 32),
+    ("e", "e"): (CODEX, 36),
+    ("e", "e", "e"): (CODEX, 36),
+    ("G", "E"): (CODEX, 36),
+    ("G", "K"): (CODEX, 22),
+    ("J",): (CODEX, 5),
+    ("e", "c"): (CODEX, 31),
+    ("e", "c", "c"): (CODEX, 7),
+    ("e", "p"): (CODEX, 31),
+    ("e", "c", "backspace"): (CODEX, 32),
+    ("colon", "=16", "enter", "o"): (CODEX_CHILD, 0),
+    ("colon", "=16", "enter", "o", "P"): (CODEX, 16),
+    ("colon", "=16", "enter", "o", "c"): (CODEX, 16),
+    ("colon", "=16", "enter", "o", "backspace"): (CODEX, 16),
+    ("colon", "=6884db8c:31", "enter"): (CLAUDE, 31),
+    ("colon", "=6884", "enter"): (CLAUDE, 0),
+    ("number_sign", "=12", "enter"): (CODEX, 12),
+    ("right_square_bracket",): (CODEX_CHILD, 0),
+    ("right_square_bracket", "left_square_bracket"): (CODEX, 0),
+}
+
+
+def test_where_keys_lead(store: Home) -> None:
+    found = after_each(store, LEADS)
+    assert {keys: (session, n) for keys, (session, n, _) in found.items()} == LEADS
+
+
+SAID = {
+    ("backspace",): "no jump to go back from",
+    ("o",): "no session began at this step",
+    ("P",): "this session has no parent",
+    ("G", "e"): "no failure after this step",
+    ("E",): "no failure before this step",
+    ("colon", "=4200", "enter"): "step 4200",
+    ("colon", "=nothing at all", "enter"): "✕",
+    ("colon", "enter"): "type a number",
+}
+
+
+def test_where_there_is_nothing_to_jump_to_it_is_said(store: Home) -> None:
+    found = after_each(store, SAID)
+    assert {keys: said for keys, said in SAID.items() if said not in found[keys][2]} == {}
 
 
 def test_among_filtered_steps_jumps_stay_among_them_and_a_number_drops_the_filter(store: Home) -> None:
     filtered = ("f", "=type:tool_result", "enter")
-    assert jumped(store, *filtered, "e")[:2] == (CODEX, 32)
-    assert jumped(store, *filtered, "J")[1:] == (12, " no prompt after this step" + " " * 54)
-    session, n, _ = jumped(store, *filtered, "colon", "=9", "enter")
-    assert (session, n) == (CODEX, 9)
+    after = after_each(store, ((*filtered, "e"), (*filtered, "J"), (*filtered, "colon", "=9", "enter")))
+    failure, prompt, number = after.values()
+    assert failure[:2] == (CODEX, 32)
+    assert prompt[1:] == (12, " no prompt after this step" + " " * 54)
+    assert number[:2] == (CODEX, 9)
 
 
 def test_a_checkpoint_leads_to_what_it_marks(store: Home) -> None:

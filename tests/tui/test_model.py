@@ -153,8 +153,7 @@ def test_the_layout_follows_the_size_of_the_terminal(store: Home) -> None:
     assert play(store, script) == ({130}, {60})
 
 
-@pytest.mark.parametrize("columns", [20, 39])
-@pytest.mark.parametrize("rows", [5, 9])
+@pytest.mark.parametrize(("columns", "rows"), [(20, 5), (39, 9)])
 def test_the_steps_are_seen_on_the_smallest_terminals(store: Home, columns: int, rows: int) -> None:
     async def script(pilot: Pilot[None]) -> tuple[str, list[str]]:
         small = lines(pilot)

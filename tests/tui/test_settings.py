@@ -10,8 +10,9 @@ from tests.tui.conftest import play, press, seen, write
 KEYS = [setting.key for setting in SETTINGS]
 
 
-def go_to(key: str) -> list[str]:
-    return ["s", *["j"] * KEYS.index(key)]
+async def go_to(pilot: Pilot[None], key: str) -> None:
+    await press(pilot, "s")
+    await write(pilot, "j" * KEYS.index(key))
 
 
 def test_every_setting_is_there_with_value_and_default_and_meaning(store: Home) -> None:
@@ -34,7 +35,8 @@ def test_every_setting_is_there_with_value_and_default_and_meaning(store: Home) 
 
 def test_a_good_value_is_written_and_shown(store: Home) -> None:
     async def script(pilot: Pilot[None]) -> str:
-        await press(pilot, *go_to("output.limit"), "enter")
+        await go_to(pilot, "output.limit")
+        await press(pilot, "enter")
         await write(pilot, "12")
         await press(pilot, "enter")
         return seen(pilot)
@@ -50,7 +52,8 @@ def test_a_good_value_is_written_and_shown(store: Home) -> None:
 
 def test_a_bad_value_is_refused_with_the_reason_before_anything_is_written(store: Home) -> None:
     async def script(pilot: Pilot[None]) -> tuple[str, str]:
-        await press(pilot, *go_to("output.limit"), "enter")
+        await go_to(pilot, "output.limit")
+        await press(pilot, "enter")
         await write(pilot, "many")
         await press(pilot, "enter")
         refused = seen(pilot)
@@ -67,7 +70,8 @@ def test_the_default_comes_back(store: Home) -> None:
     set_setting(store, "output.pager", "never")
 
     async def script(pilot: Pilot[None]) -> str:
-        await press(pilot, *go_to("output.pager"), "u")
+        await go_to(pilot, "output.pager")
+        await press(pilot, "u")
         return seen(pilot)
 
     assert "✔ output.pager = auto, the default" in play(store, script)
@@ -89,7 +93,7 @@ def test_a_value_that_a_line_cannot_hold_is_not_begun_with(store: Home) -> None:
     store.config.write_text('[policy]\nhosts = ["\\u001b[31mred"]\n')
 
     async def script(pilot: Pilot[None]) -> str:
-        await press(pilot, *go_to("policy.hosts"))
+        await go_to(pilot, "policy.hosts")
         shown = seen(pilot)
         await press(pilot, "enter")
         return shown

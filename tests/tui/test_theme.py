@@ -53,7 +53,9 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Home:
     return Home(folder)
 
 
-@pytest.mark.parametrize("size", [SMALL, LARGE], ids=["80x24", "120x40"])
+@pytest.mark.parametrize(
+    "size", [pytest.param(SMALL, marks=pytest.mark.soak, id="80x24"), pytest.param(LARGE, id="120x40")]
+)
 def test_no_pane_holds_what_a_terminal_would_obey(hostile: Home, size: tuple[int, int]) -> None:
     """The list of sessions and all steps are paged through, details are read, and every page on top is looked at."""
 
