@@ -25,6 +25,7 @@ from tallystick.trust.signer_program import Places, copy_program, interpreter
 from tallystick.trust.signer_setup import plan, set_up, start
 from tallystick.trust.verify import Demand, StoreEvidence, verify_file, verify_store
 from tallystick.trust.verify_named import verdict_on_no_files
+from tools.redteam.prepared import Prepared
 from tools.redteam.remotes import bare
 from tools.redteam.running import RESTARTED
 
@@ -88,6 +89,7 @@ class Machine:
     """One machine. `is_guarded`: its store has a signer and an anchor."""
 
     ATTACKS = "tools.redteam.running"
+    _prepared: Prepared | None = None
 
     def __init__(self, base: Path, library: Path, *, is_guarded: bool) -> None:
         self.library, self.is_guarded = library, is_guarded
@@ -171,15 +173,14 @@ class Machine:
         return done
 
     def _attack(self, name: str, seed: int, user: int) -> subprocess.CompletedProcess[str]:
-        runs = f"runpy.run_module({self.ATTACKS!r}, run_name='__main__')"
-        code = f"import runpy, sys; sys.path[:0] = [{str(self.library)!r}]; {runs}"
+        if self._prepared is None:
+            self._prepared = Prepared(interpreter(), self.library)
         guarded = (self.places.program, self.places.folder, self.places.pins, self.places.socket.parent)
-        return subprocess.run(
-            [str(interpreter()), "-I", "-S", "-c", code, name, str(self.home.folder), str(seed)],
+        return self._prepared.run(
+            self.ATTACKS,
+            (name, str(self.home.folder), str(seed)),
             user=user,
-            group=user,
-            extra_groups=[],
-            env={
+            environment={
                 "PATH": "/usr/local/bin:/usr/bin:/bin",
                 "HOME": str(self.base / "user"),
                 "REDTEAM_GUARDED": os.pathsep.join(map(str, guarded)),
@@ -187,11 +188,7 @@ class Machine:
                 "REDTEAM_SIGNER": str(self.places.folder),
                 "REDTEAM_PINS": str(self.places.pins),
             },
-            cwd=self.base / "user",
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
+            folder=self.base / "user",
         )
 
     def verify(self, level: str) -> Found:
@@ -217,6 +214,8 @@ class Machine:
         return _found(level, verdict)
 
     def close(self) -> None:
+        if self._prepared is not None:
+            self._prepared.close()
         if self.is_guarded:
             self._end_signer()
         shutil.rmtree(self.base, ignore_errors=True)
@@ -241,6 +240,7 @@ def library(folder: Path) -> Path:
         "attacks.py",
         "epoch_attacks.py",
         "forging.py",
+        "prepared.py",
         "running.py",
         "signer_attacks.py",
     ):
