@@ -19,12 +19,20 @@ from tests.support import cases, hooks, laws, machine, processes
 pytest_plugins = ("tests.support.fixtures",)
 
 MACHINE = machine.set_up()
+_LONGEST_ID = 200
 laws.register()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """`--row TEXT` runs only those rows of a table that contain a text."""
     parser.addoption("--row", metavar="TEXT", help="of tests that go through a table, run only the rows with this text")
+
+
+def pytest_make_parametrize_id(val: object) -> str | None:
+    """Name a long value by its beginning and its length: an id of megabytes goes into every report and the environment."""
+    if isinstance(val, str | bytes) and len(val) > _LONGEST_ID:
+        return f"{val[:_LONGEST_ID]!r}, {len(val)} long"
+    return None
 
 
 def pytest_configure(config: pytest.Config) -> None:
