@@ -97,6 +97,7 @@ def test_an_empty_store_spent_nothing(tmp_path: Path) -> None:
     assert (found.rows, found.total.calls, found.unpriced) == ((), 0, ())
 
 
+@pytest.mark.soak
 @pytest.mark.skipif(not PUBLISHED.exists(), reason="published histories are not here")
 def test_codex_comes_to_the_tokens_that_it_counted_itself(import_paths: ImportPaths, home: Home) -> None:
     lines = [line for line in PUBLISHED.read_bytes().splitlines() if b'"total_token_usage"' in line]

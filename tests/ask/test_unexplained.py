@@ -65,6 +65,7 @@ def test_every_file_in_the_recordings_leads_to_the_prompt_that_asked_for_it(
     assert found.unexplained == ()
 
 
+@pytest.mark.soak
 @pytest.mark.skipif(not PUBLISHED.is_dir(), reason="the published histories are no part of the project")
 def test_every_file_in_published_histories_leads_to_the_prompt_that_asked_for_it(
     home: Home, import_paths: ImportPaths

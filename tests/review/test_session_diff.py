@@ -153,6 +153,7 @@ def test_recorded_sessions_of_all_agents_are_the_same_as_themselves_from_either_
 PUBLIC = Path(__file__).parents[3] / "shared" / "data" / "public" / "small"
 
 
+@pytest.mark.soak
 @pytest.mark.skipif(not PUBLIC.is_dir(), reason="the published histories are not here")
 def test_published_histories_are_the_same_as_themselves_from_either_side(home: Home, import_paths: ImportPaths) -> None:
     import_paths(PUBLIC)

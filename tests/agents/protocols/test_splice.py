@@ -96,6 +96,6 @@ def test_any_bytes_are_refused_or_grow(line: bytes) -> None:
     assert len(added) > len(line)
 
 
-def test_a_line_of_20_mb_takes_no_time_to_speak_of() -> None:
-    line = b'{"result":{"text":"' + b'\\"x' * 7_000_000 + b'","list":[' + b"1," * 100 + b"2]}}"
+def test_a_line_of_4_mb_takes_no_time_to_speak_of() -> None:
+    line = b'{"result":{"text":"' + b'\\"x' * 1_400_000 + b'","list":[' + b"1," * 100 + b"2]}}"
     assert add_meta(line, ("result",), KEY, b"1").endswith(b'2],"_meta":{"ours.example/key":1}}}')

@@ -136,7 +136,7 @@ def test_what_may_not_run_is_never_said_to_run(pieces: list[str]) -> None:
         )
 
 
-@each("times", [20, 100, 260, 390])
+@pytest.mark.parametrize("times", [20, pytest.param(260, marks=pytest.mark.soak), 390])
 @each_case("start, end")
 def test_what_stands_in_itself_many_times_over_is_read_soundly(start: str, end: str, times: int) -> None:
     for before, after in (("", ""), ("echo $((", "))"), ('echo "', '"')):

@@ -54,14 +54,21 @@ def test_each_risk_is_asked_for_by_a_policy() -> None:
 LEAVES = cases(__file__, "leaves", dict[str, str])
 
 
-@each_case("commands, effect")
-def test_a_download_is_known_in_later_calls(commands: tuple[str, ...], effect: str) -> None:
+IN_LATER_CALLS = cases(__file__, "a_download_is_known_in_later_calls", list[tuple[tuple[str, ...], str]])
+
+
+def test_a_download_is_known_in_later_calls() -> None:
+    wanted = {" ; ".join(commands): (commands, effect) for commands, effect in IN_LATER_CALLS}
+    files = msgspec.convert(tomllib.loads(LAYOUT.read_text("utf-8"))["files"], dict[str, str])
+    found = {one.id: str(one.effect) for one in judge([_in_turn(name, wanted[name][0]) for name in wanted], files)}
+    assert found == {name: effect for name, (_, effect) in wanted.items()}
+
+
+def _in_turn(name: str, commands: tuple[str, ...]) -> Case:
     calls = tuple(
         CaseCall(tool="Bash", args={"command": command}, result="ok", leaves=_left(command)) for command in commands
     )
-    case = Case(id="x", class_="x", wants=Wants.DENY, calls=calls, folder="HOME_FOLDER/project")
-    files = msgspec.convert(tomllib.loads(LAYOUT.read_text("utf-8"))["files"], dict[str, str])
-    assert str(next(iter(judge([case], files))).effect) == effect
+    return Case(id=name, class_="x", wants=Wants.DENY, calls=calls, folder="HOME_FOLDER/project")
 
 
 def _left(command: str) -> dict[str, str]:

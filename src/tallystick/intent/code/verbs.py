@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 
 from tallystick.catalog.loading import Entry, inverted, load
 from tallystick.intent.actions import HOME, Found
@@ -86,6 +87,7 @@ def _tokens(text: str) -> Iterator[Token]:
             yield Token(kind, match[0])
 
 
+@lru_cache(maxsize=4096)
 def _plain(name: str) -> str:
     """The last part of a name unchanged in the table: `Sys.readFile!` is `readfile`."""
     return re.sub(r"[_!?$-]", "", re.split(r"\.|::|->|:", name)[-1]).lower().removesuffix("sync")

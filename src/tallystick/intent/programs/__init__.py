@@ -101,6 +101,7 @@ _LONGEST_NAME = 64
 _AS_MODULES = programs_with("runs-as-module")
 
 
+@cache
 def known_programs() -> frozenset[str]:
     """The names of which the catalogue says what the program does with its words."""
     return frozenset(name for name, entry in programs().items() if entry.rule or entry.like)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 from hashlib import sha256
 from typing import Any
 
@@ -111,9 +112,9 @@ def parse(files: Iterable[tuple[str, str]], schema: str) -> Parsed:
     Raises:
         PolicyError: one of them cannot be used, so none is. The message has file and line.
     """
-    checked_schema = _schema(schema)
+    _schema(schema)
     placed = [(name, line, text) for name, whole in files for line, text in policies_in(whole)]
-    policies = [_policy(name, line, text, checked_schema) for name, line, text in placed]
+    policies = [_policy(name, line, text, schema) for name, line, text in placed]
     _check_ids(policies)
     forbids = [policy for policy in policies if policy.rule.effect is not Effect.ALLOW]
     permits = [policy for policy in policies if policy.rule.effect is Effect.ALLOW]
@@ -146,6 +147,7 @@ def _set(texts: list[str]) -> cedarpy.PolicySet:
     return found
 
 
+@lru_cache(maxsize=4)
 def _schema(text: str) -> cedarpy.Schema:
     try:
         return cedarpy.Schema.from_str(text)
@@ -153,11 +155,13 @@ def _schema(text: str) -> cedarpy.Schema:
         raise PolicyError(f"the schema of the policies is broken: {error}") from error
 
 
-def _policy(file: str, line: int, text: str, schema: cedarpy.Schema) -> _Policy:
-    """One policy, checked by itself."""
+@lru_cache(maxsize=1024)
+def _policy(file: str, line: int, text: str, schema: str) -> _Policy:
+    """One policy, checked by itself, and once: most of a set are those that are shipped."""
+    fits = _schema(schema)
     try:
         found = orjson.loads(cedarpy.policies_to_json_str(text))
-        checked = cedarpy.validate_policies(text, schema)
+        checked = cedarpy.validate_policies(text, fits)
     except ValueError as error:
         raise refused(file, line, str(error)) from error
     if found["templates"] or len(found["staticPolicies"]) != 1:
