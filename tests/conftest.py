@@ -14,7 +14,7 @@ from tallystick.ingest.adapters import adapters
 from tallystick.ingest.histories import Reading, find_histories, import_histories
 from tallystick.journal.home import Home
 from tallystick.setup.demo import lay_out_samples
-from tests.support import cases, hooks, laws, machine, processes
+from tests.support import cases, hooks, laws, machine, processes, recorders
 
 pytest_plugins = ("tests.support.fixtures",)
 
@@ -53,6 +53,7 @@ def pytest_collection() -> Iterator[None]:
 
 def pytest_unconfigure() -> None:
     """Remove what this process made for itself."""
+    recorders.close()
     MACHINE.close()
     hooks.remove()
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -18,10 +20,11 @@ from hypothesis import strategies as st
 
 from tallystick import hook
 from tallystick.capture import recorder
+from tallystick.capture.place import Place
 from tallystick.journal.home import Home
 from tallystick.service.wire import read_header
 from tests.service.faults import HOOK, before, run_hook, wait_for_calls
-from tests.support import hooks
+from tests.support import hooks, recorders
 from tests.support.cases import each
 
 DATA = json.dumps(before("claude-code", 1)).encode()
@@ -32,7 +35,15 @@ def home(tmp_path: Path) -> Iterator[Home]:
     store = Home(tmp_path / "user" / ".tally")
     store.folder.parent.mkdir()
     yield store
-    recorder.stop(store.folder)
+    kill(store)
+
+
+def kill(home: Home) -> None:
+    """End the recorder without waiting for all that it still loads."""
+    owner = Place(home.folder).owner()
+    if owner is not None:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(owner, signal.SIGKILL)
 
 
 def run(
@@ -52,7 +63,7 @@ def run(
 
 
 def assert_recorded(home: Home) -> None:
-    recorder.start(home.folder)
+    recorders.start(home.folder)
     wait_for_calls(home, 1)
 
 
@@ -60,11 +71,13 @@ def assert_recorded(home: Home) -> None:
 
 
 def test_without_any_word_it_is_below_home(home: Home) -> None:
+    recorders.start(home.folder)
     assert run(["claude-code"], HOME=str(home.folder.parent)) == 0
     assert_recorded(home)
 
 
 def test_a_relative_tally_home_is_where_the_agent_works(home: Home) -> None:
+    recorders.start(home.folder)
     assert run(["claude-code"], HOME="/nowhere", TALLY_HOME=".tally", folder=home.folder.parent) == 0
     assert_recorded(home)
 
@@ -87,25 +100,28 @@ def test_without_home_it_is_the_folder_of_the_user() -> None:
     ["x" * 240 + "/" + "y" * 60, "a b'c\"d;$(e)", "naïve ü 名", "\udcff\udcfe"],
     ids=["long", "quotes", "words", "bytes"],
 )
-def test_the_path_of_a_store_may_be_anything(tmp_path: Path, name: str) -> None:
+@pytest.mark.parametrize("there", [True, pytest.param(False, marks=pytest.mark.soak)], ids=["recorder", "none"])
+def test_the_path_of_a_store_may_be_anything(tmp_path: Path, name: str, there: bool) -> None:
     home = Home(tmp_path / name / "store")
     try:
         home.folder.mkdir(parents=True)
     except OSError:
         pytest.skip("this file system has no such names")
     try:
+        if there:
+            recorders.start(home.folder)
         for number in (1, 2):
             assert run_hook(home.folder, before("claude-code", number)).returncode == 0
-        recorder.start(home.folder)
+        recorders.start(home.folder)
         wait_for_calls(home, 1, 2)
     finally:
-        recorder.stop(home.folder)
+        kill(home)
 
 
 # What agents do to their children -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+@pytest.mark.parametrize("closed", ["<&-", pytest.param(">&-", marks=pytest.mark.soak), "2>&-", "<&- >&- 2>&-"])
 def test_closed_streams_break_nothing(home: Home, closed: str) -> None:
     words = [sys.executable, "-I", "-S", str(hooks.hook()), "--home", str(home.folder), "claude-code"]
     data = home.folder.parent / "payload"
@@ -119,7 +135,7 @@ def test_closed_streams_break_nothing(home: Home, closed: str) -> None:
 
 
 def test_a_reader_who_went_away_breaks_nothing(home: Home) -> None:
-    recorder.start(home.folder)
+    recorders.start(home.folder)
     reading, writing = os.pipe()
     os.close(reading)
     said = json.dumps(before("claude-code", 1, command=f"rm -rf {home.folder}")).encode()
@@ -170,7 +186,7 @@ def test_an_installation_that_was_removed_meanwhile_leaves_the_agent_alone(home:
 
 
 def test_it_imports_nothing_that_costs_time(home: Home) -> None:
-    recorder.start(home.folder)
+    recorders.start(home.folder)
     words = [
         sys.executable,
         "-I",
@@ -192,7 +208,7 @@ def test_it_imports_nothing_that_costs_time(home: Home) -> None:
 
 
 def test_it_is_of_the_version_of_the_recorder(home: Home) -> None:
-    recorder.start(home.folder)
+    recorders.start(home.folder)
     assert run_hook(home.folder, before("claude-code", 1)).returncode == 0
     assert (recorder.status(home.folder) or {})["version"] == hook.VERSION
     time.sleep(0.7)  # a recorder that heard of another version would have ended

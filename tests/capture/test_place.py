@@ -17,6 +17,7 @@ from tallystick.capture import recorder
 from tallystick.capture.place import Place
 from tallystick.journal.home import Home
 from tests.service.faults import answers, before, run_hook
+from tests.support import recorders
 
 _IS_ROOT = os.getuid() == 0
 _NOBODY = 65534
@@ -89,7 +90,7 @@ def test_another_user_does_not_even_reach_the_socket(open_home: Home) -> None:
     finally:
         os.umask(before_mask)
     open_home.folder.parent.mkdir(exist_ok=True)
-    recorder.start(open_home.folder)
+    recorders.start(open_home.folder)
     assert answers(open_home, 2)
     for folder in (open_home.folder, *(path for path in open_home.folder.rglob("*") if path.is_dir())):
         assert stat.S_IMODE(folder.stat().st_mode) == 0o700, folder
@@ -101,7 +102,7 @@ def test_another_user_does_not_even_reach_the_socket(open_home: Home) -> None:
 @pytest.mark.skipif(not _IS_ROOT, reason="becoming another user takes root")
 def test_another_user_who_reaches_the_socket_gets_nothing_from_it(open_home: Home) -> None:
     open_home.folder.parent.mkdir()
-    recorder.start(open_home.folder)
+    recorders.start(open_home.folder)
     for path in (open_home.folder.parent, open_home.folder, open_home.folder / "run"):
         path.chmod(0o777)
     Place(open_home.folder).socket.chmod(0o777)

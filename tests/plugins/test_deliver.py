@@ -29,7 +29,7 @@ from tallystick.capture import recorder
 from tallystick.capture.place import Place
 from tallystick.journal.home import Home
 from tests.plugins.store import a_store, no_recorder_can_start, spooled, steps, stopped, until
-from tests.support import hooks
+from tests.support import hooks, recorders
 from tests.support.cases import each
 
 PATH = Path(tallystick.plugins.deliver.__file__)
@@ -94,7 +94,7 @@ def test_it_needs_nothing_but_the_standard_library() -> None:
 
 
 def test_a_call_is_recorded_and_a_forbidden_one_denied(home: Home, deliver: ModuleType) -> None:
-    recorder.start(home.folder)
+    recorders.start(home.folder)
     assert deliver.verdict("hermes", call(1)) is None
     word, reason = deliver.verdict("hermes", call(2, f"rm -rf {home.folder}"))
     until(lambda: calls(home) == {"c1", "c2"})
@@ -115,13 +115,13 @@ def test_without_a_recorder_the_hook_keeps_it_and_decides(home: Home, deliver: M
         assert verdict is not None
         assert verdict[0] == "deny"
         assert [said["tool_call_id"] for said in spooled(home)] == ["c1"]
-    recorder.start(home.folder)
+    recorders.start(home.folder)
     until(lambda: calls(home) == {"c1"})
 
 
 @pytest.mark.usefixtures("in_haste")
 def test_a_hanging_recorder_is_not_waited_for_and_loses_nothing(home: Home, deliver: ModuleType) -> None:
-    pid = recorder.start(home.folder)
+    pid = recorders.start(home.folder)
     with stopped(pid):
         began = time.monotonic()
         deliver.deliver("hermes", {**call(1), "hook": "post_tool_call"})
@@ -181,7 +181,7 @@ def test_an_answer_that_is_none_is_silence(
 
 
 def test_many_threads_deliver_at_once(home: Home, deliver: ModuleType) -> None:
-    recorder.start(home.folder)
+    recorders.start(home.folder)
     with ThreadPoolExecutor(16) as threads:
         found = list(threads.map(lambda number: deliver.verdict("hermes", call(number)), range(64)))
     assert found == [None] * 64
@@ -307,7 +307,7 @@ def test_what_is_nested_too_deep_is_left_out_below() -> None:
 
 
 def test_a_strange_payload_is_delivered_for_all_that(home: Home, deliver: ModuleType) -> None:
-    recorder.start(home.folder)
+    recorders.start(home.folder)
     deliver.deliver("hermes", {**call(1), "args": {"command": "x", "more": circle(), "weird": Weird()}})
     until(lambda: calls(home) == {"c1"})
     (step,) = steps(home, "hermes", "tool_call")

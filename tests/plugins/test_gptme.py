@@ -14,9 +14,9 @@ import pytest
 import tallystick.plugins.gptme
 from tallystick.agents.gptme import hooks as gptme
 from tallystick.agents.hooks import HookCommand
-from tallystick.capture import recorder
 from tallystick.journal.home import Home
 from tests.plugins.store import a_store, steps, until
+from tests.support import recorders
 from tools.live import install
 
 PLUGINS = Path(tallystick.plugins.gptme.__file__).parent
@@ -48,7 +48,7 @@ Run = Callable[[str], Any]
 @pytest.fixture
 def home(tmp_path: Path) -> Iterator[Home]:
     with a_store(tmp_path) as store:
-        recorder.start(store.folder)
+        recorders.start(store.folder)
         yield store
 
 

@@ -13,9 +13,9 @@ import pytest
 
 import tallystick.plugins.hermes
 from tallystick.agents.hermes import hooks as adapter
-from tallystick.capture import recorder
 from tallystick.journal.home import Home
 from tests.plugins.store import a_store, steps, until
+from tests.support import recorders
 from tools.live import install
 
 
@@ -32,7 +32,7 @@ class Context:
 @pytest.fixture
 def home(tmp_path: Path) -> Iterator[Home]:
     with a_store(tmp_path) as store:
-        recorder.start(store.folder)
+        recorders.start(store.folder)
         yield store
 
 

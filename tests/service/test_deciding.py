@@ -6,19 +6,19 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tallystick.capture import recorder
 from tallystick.capture.surroundings import Surroundings
 from tallystick.journal.home import Home
 from tallystick.journal.read import read_session
 from tallystick.setup.doctor import State, examine
 from tests.service.faults import before, send, wait_for
+from tests.support import recorders
 
 
 def test_a_broken_policy_leaves_the_last_good_set_in_force_until_it_is_mended(home: Home) -> None:
     mine = home.folder / "policy" / "mine.cedar"
     mine.parent.mkdir(exist_ok=True, parents=True)
     mine.write_text('@decision("ask") forbid (principal, action == Action::"run", resource);')
-    recorder.start(home.folder)
+    recorders.start(home.folder)
     wait_for(lambda: b'"ask"' in send(home, before("claude-code", 1)))
     mine.write_text("forbid (principal, action, resource) whenever { maybe };")
     where = Surroundings(user=home.folder.parent)

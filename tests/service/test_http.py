@@ -18,11 +18,12 @@ from tallystick.capture.place import Place
 from tallystick.journal.home import Home
 from tests.service.conftest import pre_tool_use
 from tests.service.test_server import calls, wait_for
+from tests.support import recorders
 
 
 @pytest.fixture
 def port(home: Home) -> tuple[int, str]:
-    recorder.start(home.folder)
+    recorders.start(home.folder)
     wait_for(lambda: (recorder.status(home.folder) or {}).get("port"))
     found = read_loopback(Place(home.folder))
     assert found is not None
@@ -60,7 +61,7 @@ def test_nobody_else_is_answered(home: Home, port: tuple[int, str], headers: dic
 
 def test_port_and_token_stay_the_same_from_start_to_start(home: Home, port: tuple[int, str]) -> None:
     recorder.stop(home.folder)
-    recorder.start(home.folder)
+    recorders.start(home.folder)
     wait_for(lambda: (recorder.status(home.folder) or {}).get("port"))
     assert read_loopback(Place(home.folder)) == Loopback(*port)
     assert Place(home.folder).http.stat().st_mode & 0o777 == 0o600
@@ -90,7 +91,7 @@ def test_a_hook_is_answered_while_much_telemetry_is_taken_in(home: Home, port: t
     told = [
         line for text in recorded.read_text("utf-8").splitlines() if (line := json.loads(text))["path"] == "/v1/logs"
     ]
-    much = {"resourceLogs": [resource for line in told for resource in line["body"]["resourceLogs"]] * 500}
+    much = {"resourceLogs": [resource for line in told for resource in line["body"]["resourceLogs"]] * 150}
     ask(port, "/hook/claude-code", pre_tool_use(6))
     ended: list[float] = []
 
@@ -100,7 +101,7 @@ def test_a_hook_is_answered_while_much_telemetry_is_taken_in(home: Home, port: t
 
     exporting = threading.Thread(target=export)
     exporting.start()
-    time.sleep(0.3)
+    time.sleep(0.05)
     assert ask(port, "/hook/claude-code", pre_tool_use(7)) == (200, b"")
     answered = time.monotonic()
     exporting.join()

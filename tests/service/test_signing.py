@@ -33,6 +33,7 @@ from tallystick.signer.vault import make_vault
 from tallystick.trust.signer import ask_status
 from tallystick.trust.verify import verify_store
 from tests.service.faults import before, call_ids, run_hook, wait_for
+from tests.support import recorders
 
 KEY = SigningKey(b"\x17" * 32)
 
@@ -161,16 +162,10 @@ QUICK = ("down", "hung", "refuses", "signs something else")
 def guard(tmp_path: Path) -> Iterator[Guard]:
     home = Home(tmp_path / "store")
     guard = Guard(tmp_path, home)
-    begin_recording(home)
+    recorders.start(home.folder)
     yield guard
     recorder.stop(home.folder)
     guard.stop()
-
-
-def begin_recording(home: Home) -> None:
-    """Start a recorder that runs what is tested here."""
-    subprocess.Popen([sys.executable, "-m", "tallystick.service", "--detach", str(home.folder)]).wait()
-    wait_for(lambda: recorder.status(home.folder) is not None)
 
 
 def state(home: Home) -> dict[str, Any]:
@@ -219,7 +214,7 @@ def test_a_recorder_that_ends_while_the_signer_is_down_leaves_nothing_behind(gua
     recorder.stop(guard.home.folder)
     wait_for(lambda: recorder.status(guard.home.folder) is None)
     guard.start()
-    begin_recording(guard.home)
+    recorders.start(guard.home.folder)
     run_hook(guard.home.folder, before("claude-code", 2))
     wait_for(lambda: is_all_signed(guard.home))
     assert len(call_ids(guard.home)) == 3

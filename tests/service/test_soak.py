@@ -23,6 +23,7 @@ from tallystick.capture import recorder
 from tallystick.capture.place import Place
 from tallystick.journal.home import Home
 from tests.service.faults import is_sound, send, steps, wait_for
+from tests.support import recorders
 
 _AT_ONCE = 8
 _NAMESPACE = uuid.UUID(int=7)
@@ -49,20 +50,20 @@ class Day:
         self._sessions(range(first // 2))
         recorder.stop(self.home.folder)
         self._sessions(range(first // 2, first))
-        os.kill(recorder.start(self.home.folder), signal.SIGKILL)
+        os.kill(recorders.start(self.home.folder), signal.SIGKILL)
         self._sessions(range(first, fifth))
         early = self._used()
         self._sessions(range(fifth, self.sessions))
         return early, self._used()
 
     def _sessions(self, numbers: range) -> None:
-        recorder.start(self.home.folder)
+        recorders.start(self.home.folder)
         with ThreadPoolExecutor(_AT_ONCE) as threads:
             for _ in threads.map(self._session, numbers):
                 pass
 
     def _used(self) -> Used:
-        process = psutil.Process(recorder.start(self.home.folder))
+        process = psutil.Process(recorders.start(self.home.folder))
         return Used(process.memory_info().rss / 1e6, process.num_fds())
 
     def _session(self, number: int) -> None:
@@ -133,7 +134,7 @@ def home(tmp_path: Path) -> Iterator[Home]:
 
 
 def test_a_few_minutes_of_a_day_are_recorded_whole(home: Home, tmp_path: Path) -> None:
-    day = Day(home, tmp_path, sessions=20, calls=12)
+    day = Day(home, tmp_path, sessions=15, calls=5)
     early, late = day.run()
     assert late.descriptors <= early.descriptors + 48  # a journal for each session, the index, what is watched
     assert_whole(day)

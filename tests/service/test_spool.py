@@ -16,6 +16,7 @@ from tallystick.journal.home import Home
 from tallystick.model.decision import Effect
 from tallystick.service.spool import take_back, waiting
 from tests.service.faults import before, gaps, wait_for, wait_for_calls
+from tests.support import recorders
 
 
 def kept(folder: Path, name: str, number: int = 1, *, cut: int = 0) -> Path:
@@ -65,7 +66,7 @@ def test_a_recorder_takes_in_what_is_whole_and_sets_the_rest_aside(tmp_path: Pat
     os.mkfifo(folder / "4-1.spool")
     os.utime(kept(folder, "5-1.part", 5), (1, 1))
     try:
-        recorder.start(home.folder)
+        recorders.start(home.folder)
         wait_for_calls(home, 1, 5)
         wait_for(lambda: gaps(home) == ["bad-spool"] * 3)
         wait_for(lambda: list(folder.iterdir()) == [])

@@ -43,7 +43,7 @@ from tests.service.faults import (
     wait_for,
     wait_for_calls,
 )
-from tests.support import hooks
+from tests.support import hooks, recorders
 
 small_disk = faults.small_disk
 _IS_ROOT = os.getuid() == 0
@@ -103,7 +103,7 @@ class Burst:
 
 
 def killed_in_bursts(home: Home, rounds: int) -> int:
-    recorder.start(home.folder)
+    recorders.start(home.folder)
     with Burst(home, 8) as burst:
         for _ in range(rounds):
             burst.wait_for_more(10)  # a new one takes its time to start
@@ -112,7 +112,7 @@ def killed_in_bursts(home: Home, rounds: int) -> int:
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(owner, signal.SIGKILL)
     with contextlib.suppress(TallystickError):
-        recorder.start(home.folder)
+        recorders.start(home.folder)
     wait_for(lambda: not list(Place(home.folder).spool.glob("*.spool")), 60)
     recorder.stop(home.folder)
     found = call_ids(home)
@@ -123,7 +123,7 @@ def killed_in_bursts(home: Home, rounds: int) -> int:
 
 
 def test_a_recorder_killed_again_and_again_under_eight_senders_loses_nothing(home: Home) -> None:
-    assert killed_in_bursts(home, 6) > 50
+    assert killed_in_bursts(home, 2) > 15
 
 
 @pytest.mark.soak
@@ -132,7 +132,7 @@ def test_a_recorder_killed_a_hundred_times_under_eight_senders_loses_nothing(hom
 
 
 def test_a_killed_hook_does_not_disturb_the_recorder(home: Home) -> None:
-    running = recorder.start(home.folder)
+    running = recorders.start(home.folder)
     os.kill(running, signal.SIGSTOP)
     waiting = subprocess.Popen(
         [sys.executable, "-I", "-S", str(faults.HOOK), "--home", str(home.folder), "claude-code"],
@@ -159,7 +159,7 @@ def test_a_killed_hook_does_not_disturb_the_recorder(home: Home) -> None:
 @needs_mount
 def test_a_full_disk_stops_nobody_and_leaves_a_gap(small_disk: SmallDisk) -> None:
     home = Home(small_disk.path / "store")
-    recorder.start(home.folder)
+    recorders.start(home.folder)
     try:
         assert answers(home, 1)
         small_disk.fill()
@@ -181,20 +181,20 @@ def test_a_full_disk_stops_nobody_and_leaves_a_gap(small_disk: SmallDisk) -> Non
 @needs_mount
 def test_a_store_on_a_read_only_disk_stops_nobody_and_doctor_says_it(small_disk: SmallDisk) -> None:
     home = Home(small_disk.path / "store")
-    recorder.start(home.folder)
+    recorders.start(home.folder)
     assert answers(home, 1)
     recorder.stop(home.folder)
     small_disk.mount("ro")
     try:
-        for said in (before("claude-code", 2), before("claude-code", 3, reads=True)):
-            done = run_hook(home.folder, said, hook=hooks.hook(**hooks.HASTY))
-            assert (done.returncode, done.stdout) == (0, b"")
-        refused = run_hook(home.folder, before("claude-code", 4, command=f"rm -rf {home.folder}"))
+        hasty = hooks.hook(**hooks.HASTY)
+        done = run_hook(home.folder, before("claude-code", 2), hook=hasty)
+        assert (done.returncode, done.stdout) == (0, b"")
+        refused = run_hook(home.folder, before("claude-code", 4, command=f"rm -rf {home.folder}"), hook=hasty)
         assert b'"deny"' in refused.stdout or b'"ask"' in refused.stdout
         found = [check for check in examine(home, Surroundings(user=home.folder.parent)) if check.state is State.BAD]
         assert [check.name for check in found][:1] == ["store"]
         small_disk.mount("rw")
-        recorder.start(home.folder)
+        recorders.start(home.folder)
         assert answers(home, 5)
         recorder.stop(home.folder)
         assert is_sound(home)
@@ -205,12 +205,12 @@ def test_a_store_on_a_read_only_disk_stops_nobody_and_doctor_says_it(small_disk:
 @needs_mount
 def test_a_recorder_starts_and_answers_on_a_full_disk(small_disk: SmallDisk) -> None:
     home = Home(small_disk.path / "store")
-    recorder.start(home.folder)
+    recorders.start(home.folder)
     assert answers(home, 1)
     recorder.stop(home.folder)
     small_disk.fill()
     try:
-        recorder.start(home.folder)
+        recorders.start(home.folder)
         assert send(home, before("claude-code", 2)) == b"0 0 0\n"
         small_disk.free()
         assert answers(home, 3)
@@ -225,7 +225,7 @@ def test_a_recorder_starts_and_answers_on_a_full_disk(small_disk: SmallDisk) -> 
 
 @pytest.mark.parametrize("what", ["socket", "run", "lock", "pid", "http.json", "spool"])
 def test_what_is_removed_in_the_store_is_made_anew_and_nothing_is_lost(home: Home, what: str) -> None:
-    recorder.start(home.folder)
+    recorders.start(home.folder)
     place = Place(home.folder)
     assert run_hook(home.folder, before("claude-code", 1)).returncode == 0
     if what in ("run", "spool"):
@@ -236,16 +236,16 @@ def test_what_is_removed_in_the_store_is_made_anew_and_nothing_is_lost(home: Hom
         )
     for number in range(2, 8):
         assert run_hook(home.folder, before("claude-code", number)).returncode == 0
-        time.sleep(0.15)
-    recorder.start(home.folder)
+        time.sleep(0.1)
+    recorders.start(home.folder)
     wait_for_calls(home, *range(1, 8))
     assert answers(home, 9)
 
 
 def test_a_recorder_whose_folder_was_replaced_leaves_the_new_one_alone(home: Home) -> None:
-    first = recorder.start(home.folder)
+    first = recorders.start(home.folder)
     shutil.rmtree(home.folder / "run")
-    second = recorder.start(home.folder)
+    second = recorders.start(home.folder)
     assert second != first
     wait_for(lambda: not Path(f"/proc/{first}").exists() or _is_zombie(first))
     assert Place(home.folder).socket.exists()
@@ -258,13 +258,14 @@ def _is_zombie(pid: int) -> bool:
     return True
 
 
-def test_of_twenty_recorders_started_at_once_one_answers_and_the_others_end_well(home: Home) -> None:
+@pytest.mark.parametrize("number", [3, pytest.param(20, marks=pytest.mark.soak)])
+def test_of_many_recorders_started_at_once_one_answers_and_the_others_end_well(home: Home, number: int) -> None:
     words = [sys.executable, "-I", "-m", "tallystick.service", str(home.folder)]
-    started = [subprocess.Popen(words) for _ in range(20)]
+    started = [subprocess.Popen(words) for _ in range(number)]
     try:
         wait_for(lambda: sum(each.poll() is None for each in started) == 1, 60)
         alive = next(each for each in started if each.poll() is None)
-        assert [each.returncode for each in started if each is not alive] == [0] * 19
+        assert [each.returncode for each in started if each is not alive] == [0] * (number - 1)
         wait_for(lambda: (recorder.status(home.folder) or {}).get("pid") == alive.pid)
         assert answers(home, 1)
     finally:
@@ -277,24 +278,24 @@ def test_of_twenty_recorders_started_at_once_one_answers_and_the_others_end_well
 
 
 def test_a_hook_of_another_version_changes_recorders_and_no_delivery_is_lost(home: Home) -> None:
-    first = recorder.start(home.folder)
-    with ThreadPoolExecutor(6) as threads:
+    first = recorders.start(home.folder)
+    with ThreadPoolExecutor(3) as threads:
 
         def hooked(number: int) -> int:
-            if number == 10:
+            if number == 5:
                 send(home, before("claude-code", number), version="99.0")
                 return 0
             return run_hook(home.folder, before("claude-code", number)).returncode
 
-        assert set(threads.map(hooked, range(1, 31))) == {0}
+        assert set(threads.map(hooked, range(1, 13))) == {0}
     wait_for(lambda: _is_zombie(first))
-    recorder.start(home.folder)
-    wait_for_calls(home, *range(1, 31))
+    recorders.start(home.folder)
+    wait_for_calls(home, *range(1, 13))
 
 
-@pytest.mark.parametrize("shift", [-400 * 86400, -1, 1, 400 * 86400, 10**12])
+@pytest.mark.parametrize("shift", [-400 * 86400, -1, 1, pytest.param(400 * 86400, marks=pytest.mark.soak), 10**12])
 def test_a_clock_that_jumped_is_only_another_time(home: Home, shift: int) -> None:
-    recorder.start(home.folder)
+    recorders.start(home.folder)
     assert answers(home, 1)
     said = json.dumps(before("claude-code", 2)).encode()
     moment = max(time.time_ns() + shift * 10**9, 0)
@@ -335,13 +336,13 @@ def test_a_transcript_that_becomes_something_else_neither_hangs_nor_leaks(
     path, secret = tmp_path / f"{faults.SESSION}.jsonl", tmp_path / "shadow"
     path.write_text("".join(map(line, range(5))))
     secret.write_text("root:$6$PLANTED$SECRET:19000:0:99999:7:::\n" * 3)
-    recorder.start(home.folder)
+    recorders.start(home.folder)
     assert send(home, with_transcript(1, path)) == b"0 0 0\n"
     wait_for(lambda: any(step.type == "user" for step in steps(home)))
     become(path, what, secret)
     for number in range(2, 8):
         assert send(home, with_transcript(number, path)) == b"0 0 0\n"
-        time.sleep(0.1)
+        time.sleep(0.03)
     end = {"session_id": faults.SESSION, "cwd": "/", "hook_event_name": "SessionEnd", "reason": "other"}
     assert send(home, end) == b"0 0 0\n"
     assert len(call_ids(home)) == 7
@@ -355,7 +356,7 @@ def become(path: Path, what: str, secret: Path) -> None:
     if what == "cut":
         os.truncate(path, 100)
     elif what in ("sparse", "long"):
-        os.truncate(path, 10 << 30 if what == "sparse" else 300 << 20)
+        os.truncate(path, 10 << 30 if what == "sparse" else 8 << 20)
     else:
         path.unlink()
     {

@@ -21,9 +21,10 @@ from tallystick.errors import FormatError
 from tallystick.journal.home import Home
 from tallystick.model.step import Json
 from tallystick.service import wire as limits
-from tallystick.service.wire import MOST_HEADER, Connection, Gate, Header, read_header
+from tallystick.service.wire import MOST_DATA, MOST_HEADER, Connection, Gate, Header, read_header
 from tests.service import faults
 from tests.service.faults import answers, before, call_ids, connect, gaps, run_hook, send, wait_for, wait_for_calls
+from tests.support import hooks, recorders
 from tests.support.laws import examples
 
 _WORD = st.text(st.characters(codec="utf-8", exclude_categories=("Zs", "Cc")), max_size=20).map(str.encode)
@@ -36,7 +37,7 @@ _HEADER = st.lists(
 def standing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Home]:
     """A recorder for many examples."""
     store = Home(tmp_path_factory.mktemp("standing") / "store")
-    recorder.start(store.folder)
+    recorders.start(store.folder)
     yield store
     recorder.stop(store.folder)
 
@@ -90,12 +91,18 @@ def test_a_payload_with_anything_in_it_is_answered(
     assert send(standing, data, agent).startswith((b"0 ", b"2 ")), "a fault of ours is no answer"
 
 
-@pytest.mark.parametrize("megabytes", [50, 65])
-def test_a_payload_of_many_megabytes_is_answered(home: Home, megabytes: int) -> None:
-    recorder.start(home.folder)
-    said = before("claude-code", 1, command="echo " + "x" * (megabytes << 20))
-    assert run_hook(home.folder, said).returncode == 0
-    if megabytes == 50:
+LARGE = 1 << 20
+"""What hook and recorder take in a test of it. With their own 64 MiB it takes the processor a minute; `make soak` does it."""
+_TAKEN = pytest.mark.parametrize("most", [LARGE, pytest.param(None, marks=pytest.mark.soak)], ids=["1", "64"])
+
+
+@_TAKEN
+@pytest.mark.parametrize("share", [0.8, 1.02])
+def test_a_payload_of_many_megabytes_is_answered(home: Home, most: int | None, share: float) -> None:
+    recorders.start(home.folder, most=most)
+    said = before("claude-code", 1, command="echo " + "x" * int((most or MOST_DATA) * share))
+    assert run_hook(home.folder, said, hook=hooks.hook(most=most)).returncode == 0
+    if share < 1:
         wait_for_calls(home, 1, seconds=60)
     else:
         wait_for(lambda: gaps(home) == ["bad-spool"], 60)
@@ -103,16 +110,17 @@ def test_a_payload_of_many_megabytes_is_answered(home: Home, megabytes: int) -> 
     assert answers(home, 2)
 
 
-def test_a_payload_that_is_too_large_does_not_get_around_policy(home: Home) -> None:
-    recorder.start(home.folder)
+@_TAKEN
+def test_a_payload_that_is_too_large_does_not_get_around_policy(home: Home, most: int | None) -> None:
+    recorders.start(home.folder, most=most)
     said = before("claude-code", 1, command=f"rm -rf {home.folder}")
-    said["tool_input"] = {**said["tool_input"], "description": "x" * (65 << 20)}
-    done = run_hook(home.folder, said)
+    said["tool_input"] = {**said["tool_input"], "description": "x" * ((most or MOST_DATA) + 1)}
+    done = run_hook(home.folder, said, hook=hooks.hook(most=most))
     assert b'"deny"' in done.stdout or b'"ask"' in done.stdout
 
 
 def test_five_hundred_silent_connections_keep_nobody_waiting(home: Home) -> None:
-    recorder.start(home.folder)
+    recorders.start(home.folder)
     with contextlib.ExitStack() as stack:
         for number in range(500):
             connection = stack.enter_context(connect(home))
@@ -131,10 +139,10 @@ def test_more_connections_than_it_bears_are_sent_away_and_hooks_go_their_slow_wa
         pytest.skip("this user may not open 4,096 files")
     soft = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
     resource.setrlimit(resource.RLIMIT_NOFILE, (4096, hard))
-    recorder.start(home.folder)
+    recorders.start(home.folder)
     try:
         with contextlib.ExitStack() as stack:
-            for _ in range(1200):
+            for _ in range(1040):
                 stack.enter_context(connect(home))
             assert run_hook(home.folder, before("claude-code", 1)).returncode == 0
         wait_for_calls(home, 1)
@@ -143,7 +151,7 @@ def test_more_connections_than_it_bears_are_sent_away_and_hooks_go_their_slow_wa
 
 
 def test_a_later_protocol_is_not_answered_so_that_its_hook_does_not_take_it_for_leave(home: Home) -> None:
-    recorder.start(home.folder)
+    recorders.start(home.folder)
     with connect(home) as connection:
         connection.sendall(b"TALLY2 something of later times\n")
         assert connection.recv(100) == b""

@@ -24,6 +24,7 @@ from tallystick.setup import install as installing
 from tallystick.setup.doctor import Check, State, _guard, examine
 from tallystick.setup.install import install
 from tallystick.trust.tamper_signals import Alarms
+from tests.support import recorders
 
 
 @pytest.fixture
@@ -31,6 +32,7 @@ def home(tmp_path: Path) -> Iterator[Home]:
     store = Home(tmp_path / "user" / ".tally")
     with SessionWriter(store):
         pass
+    recorders.start(store.folder)  # else the doctor starts one
     yield store
     recorder.stop(store.folder)
 
@@ -61,6 +63,7 @@ def states(checks: list[Check]) -> list[State]:
 
 
 def test_a_healthy_machine_is_said_to_be_well(home: Home, where: Surroundings) -> None:
+    recorder.stop(home.folder)
     install(home, "claude-code", where)
     checks = found(home, where)
     assert {name: states(each) for name, each in checks.items()} == {
@@ -108,6 +111,7 @@ def test_settings_that_call_a_port_of_another_time_are_found(home: Home, where: 
         Place(home.folder).http.unlink()
         if old is not None:
             Place(home.folder).http.write_bytes(old.encode())
+        recorders.start(home.folder)
         first = found(home, where)["claude-code"][0]
         assert (first.state, first.mend) == (State.BAD, "tally install claude-code")
         assert "such events are lost" in first.found
@@ -159,7 +163,7 @@ def test_a_clock_that_was_set_back_is_found(home: Home, where: Surroundings) -> 
 
 
 def test_a_recorder_that_hangs_is_found_and_named(home: Home, where: Surroundings) -> None:
-    pid = recorder.start(home.folder)
+    pid = recorders.start(home.folder)
     os.kill(pid, signal.SIGSTOP)
     try:
         check = found(home, where)["recorder"][0]
@@ -176,7 +180,7 @@ def test_gaps_and_deliveries_that_wait_are_found(home: Home, where: Surroundings
             RECORDER, Step(session="recorder", type="gap", source=Source.WATCH, meta={"reason": "not-writable"})
         )
     place = Place(home.folder)
-    recorder.start(home.folder)
+    recorders.start(home.folder)
     (place.spool / "1-1.spool.part").write_bytes(b"")
     checks = found(home, where)
     assert "not-writable" in checks["gaps"][0].found

@@ -18,6 +18,7 @@ from tallystick.capture.surroundings import Surroundings
 from tallystick.journal.home import Home
 from tallystick.setup.install import install
 from tallystick.setup.purge import _OF_THE_STORE, Item, State, losses, purge
+from tests.support import recorders
 
 
 @pytest.fixture
@@ -66,7 +67,7 @@ def test_nothing_of_ours_is_left_and_a_second_run_is_fine(home: Home, where: Sur
     shutil.rmtree(home.folder)
     before = tree(where.user)
     connect_everything(home, where)
-    recorder.start(home.folder)
+    recorders.start(home.folder)
     items = list(purge(home, where))
     assert of(items, "hooks") == [State.DONE] * 2
     assert of(items, "unit") == [State.DONE] * 2
@@ -148,7 +149,7 @@ def test_what_will_be_lost_is_counted(home: Home, where: Surroundings) -> None:
 
 def test_each_file_that_a_store_has_is_known(home: Home, where: Surroundings) -> None:
     install(home, "claude-code", where)
-    recorder.start(home.folder)
+    recorders.start(home.folder)
     recorder.stop(home.folder)
     there = {path.name for path in home.folder.iterdir() if not path.name.startswith("graph.db")}
     assert there - _OF_THE_STORE == {"ledger.jsonl"}

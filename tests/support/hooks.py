@@ -22,15 +22,20 @@ _folders: list[Path] = []
 
 
 @functools.cache
-def hook(*, answer: float = 30.0, start: float = 5.0, deadline: float = 120.0) -> Path:
-    """The path of a hook that waits `answer` seconds for the recorder, `start` for a new one, and `deadline` in all."""
-    limits = {"ANSWER_SECONDS": answer, "START_SECONDS": start, "DEADLINE_SECONDS": deadline}
+def hook(*, answer: float = 30.0, start: float = 5.0, deadline: float = 120.0, most: int | None = None) -> Path:
+    """The path of a hook that waits `answer` seconds for the recorder, `start` for a new one, and `deadline` in all.
+
+    `most` is how many bytes of a payload it takes; without it, as many as the hook that agents run.
+    """
+    limits: dict[str, object] = {"ANSWER_SECONDS": answer, "START_SECONDS": start, "DEADLINE_SECONDS": deadline}
+    if most is not None:
+        limits["_MOST_DATA"] = most
     folder = Path(tempfile.mkdtemp(prefix="tally-hook-"))
     _folders.append(folder)
     for file in _FILES:
         text = file.read_text("utf-8")
-        for name, seconds in limits.items():
-            text = re.sub(rf"^{name} = [\d.]+$", f"{name} = {seconds}", text, flags=re.MULTILINE)
+        for name, limit in limits.items():
+            text = re.sub(rf"^{name} = [\d. <]+$", f"{name} = {limit}", text, flags=re.MULTILINE)
         (folder / file.name).write_text(text, "utf-8")
     return folder / _FILES[0].name
 

@@ -20,6 +20,7 @@ from tallystick.agents.pi import hooks as pi
 from tallystick.capture import recorder
 from tallystick.journal.home import Home
 from tests.plugins.store import a_socket_that_never_answers, a_store, no_recorder_can_start, spooled, steps, until
+from tests.support import recorders
 
 NODE = shutil.which("node")
 pytestmark = pytest.mark.skipif(NODE is None, reason="there is no node on PATH")
@@ -86,7 +87,7 @@ def test_it_speaks_as_the_hook_of_this_version() -> None:
 
 
 def test_what_opencode_does_is_recorded_and_a_forbidden_call_throws(home: Home, run: Run) -> None:
-    recorder.start(home.folder)
+    recorders.start(home.folder)
     allowed, result, forbidden = run(
         opencode,
         f"""
@@ -105,7 +106,7 @@ def test_what_opencode_does_is_recorded_and_a_forbidden_call_throws(home: Home, 
 
 
 def test_the_first_prompt_of_opencodes_sub_agent_names_its_parent(home: Home, run: Run) -> None:
-    recorder.start(home.folder)
+    recorders.start(home.folder)
     run(
         opencode,
         """
@@ -125,7 +126,7 @@ def test_the_first_prompt_of_opencodes_sub_agent_names_its_parent(home: Home, ru
 
 
 def test_what_pi_does_is_recorded_and_a_forbidden_call_is_blocked(home: Home, run: Run) -> None:
-    recorder.start(home.folder)
+    recorders.start(home.folder)
     allowed, forbidden = run(
         pi,
         f"""
@@ -145,7 +146,7 @@ def test_what_pi_does_is_recorded_and_a_forbidden_call_is_blocked(home: Home, ru
 
 
 def test_pi_goes_on_where_its_context_cannot_be_asked(home: Home, run: Run) -> None:
-    recorder.start(home.folder)
+    recorders.start(home.folder)
     stale = '{ get sessionManager() { throw new Error("stale") }, get cwd() { throw new Error("stale") } }'
     (outcome,) = run(pi, f"await note(() => fire({{ type: 'tool_call', toolName: 'bash', input: {{}} }}, {stale}))")
     assert (outcome["threw"], outcome["gave"]) == (None, None)
@@ -164,7 +165,7 @@ def test_without_a_recorder_the_hook_keeps_what_is_delivered_and_decides(home: H
         assert told["threw"] is None
         assert forbidden["gave"]["block"] is True
         assert [said["hook"] for said in spooled(home)] == ["input", "tool_call"]
-    recorder.start(home.folder)
+    recorders.start(home.folder)
     until(lambda: len(steps(home, "pi", "tool_call")) == 1)
     assert spooled(home) == []
 
@@ -192,7 +193,7 @@ def test_where_tallystick_was_removed_the_agent_goes_on_at_once(home: Home, run:
 
 
 def test_a_result_of_twenty_megabytes_is_recorded(home: Home, run: Run) -> None:
-    recorder.start(home.folder)
+    recorders.start(home.folder)
     (outcome,) = run(opencode, 'await note(() => after("c1", { output: "x".repeat(20 << 20) }))')
     assert outcome["threw"] is None
     until(lambda: len(steps(home, "opencode", "tool_result")) == 1, 30)
@@ -219,7 +220,7 @@ def test_a_result_of_twenty_megabytes_is_recorded(home: Home, run: Run) -> None:
     ids=["cycle", "bigint", "functions", "getter", "toJSON", "deep", "proxy", "surrogate"],
 )
 def test_what_json_has_no_form_for_breaks_nothing(home: Home, run: Run, make: str, seen: dict[str, Any] | None) -> None:
-    recorder.start(home.folder)
+    recorders.start(home.folder)
     script = f"{make}\nawait note(() => after('c1', {{ output: 'hi', metadata: value }}))"
     (outcome,) = run(opencode, script)
     assert outcome["threw"] is None
