@@ -10,10 +10,12 @@ from pathlib import Path
 
 import pytest
 
+from tallystick.graph.journals import Depth
 from tallystick.ingest.adapters import adapters
 from tallystick.ingest.histories import Reading, find_histories, import_histories
 from tallystick.journal.home import Home
 from tallystick.setup.demo import lay_out_samples
+from tallystick.workspace.indexing import open_index
 from tests.support import cases, hooks, laws, machine, processes, recorders
 
 pytest_plugins = ("tests.support.fixtures",)
@@ -86,3 +88,13 @@ def samples(imported_samples: Path, tmp_path: Path) -> Home:
     """The store with the sample sessions, for one test alone."""
     shutil.copytree(imported_samples, tmp_path / "samples")
     return Home(tmp_path / "samples" / ".tally")
+
+
+@pytest.fixture(scope="session")
+def indexed_samples(imported_samples: Path, tmp_path_factory: pytest.TempPathFactory) -> Home:
+    """The same with an index that has the text of all steps, for tests that only ask. Not to be changed."""
+    folder = tmp_path_factory.mktemp("indexed")
+    shutil.copytree(imported_samples, folder, dirs_exist_ok=True)
+    home = Home(folder / ".tally")
+    with open_index(home, depth=Depth.TEXT):
+        return home

@@ -24,8 +24,8 @@ def shown(home: Home, name: str) -> Shown:
     return show_step(home, place.session, place.n, place.offset)
 
 
-def test_a_step_is_shown_with_what_stands_behind_it(samples: Home) -> None:
-    found = shown(samples, "a42b3437:47")
+def test_a_step_is_shown_with_what_stands_behind_it(indexed_samples: Home) -> None:
+    found = shown(indexed_samples, "a42b3437:47")
     assert found.step.meta["decision"] == "deny"
     assert found.defect is None
     assert found.head_size == 61
@@ -73,26 +73,26 @@ def test_an_erased_value_is_named_with_why(samples: Home) -> None:
     assert (erasure.names, erasure.basis, erasure.reason) == (("content.output",), "law", "a customer asked")
 
 
-def test_a_place_that_is_wrong_is_an_error_and_no_other_step(samples: Home) -> None:
-    with open_index(samples) as index:
+def test_a_place_that_is_wrong_is_an_error_and_no_other_step(indexed_samples: Home) -> None:
+    with open_index(indexed_samples) as index:
         place = find_step(index, "a42b3437:47")
     with pytest.raises(NotFoundError):
-        show_step(samples, place.session, 46, place.offset)
+        show_step(indexed_samples, place.session, 46, place.offset)
     with pytest.raises(NotFoundError):
-        show_step(samples, place.session, 47, 10**9)
+        show_step(indexed_samples, place.session, 47, 10**9)
     with pytest.raises(FormatError):
-        show_step(samples, place.session, 47, place.offset + 1)
+        show_step(indexed_samples, place.session, 47, place.offset + 1)
 
 
 # What a model call was given -----------------------------------------------------------------------------------------
 
 
-def test_every_sample_call_was_given_what_its_digest_says(samples: Home) -> None:
+def test_every_sample_call_was_given_what_its_digest_says(indexed_samples: Home) -> None:
     checked = 0
-    for sid, _ in samples.sessions():
-        for call in read_session(samples, sid):
+    for sid, _ in indexed_samples.sessions():
+        for call in read_session(indexed_samples, sid):
             if call.type == "model_call" and "input" in call.meta and call.meta["input"] != "not-visible":
-                given = given_to(samples, call)
+                given = given_to(indexed_samples, call)
                 assert given.visible
                 assert given.matches
                 assert all(step.n < call.n and step.type != "model_call" for step in given.steps)
@@ -133,19 +133,19 @@ def test_a_call_whose_input_was_not_seen_says_so(home: Home) -> None:
     assert not given_to(home, call).visible
 
 
-def test_a_step_that_was_given_nothing_is_a_mistake_of_the_caller(samples: Home) -> None:
+def test_a_step_that_was_given_nothing_is_a_mistake_of_the_caller(indexed_samples: Home) -> None:
     with pytest.raises(UsageError, match="has no recorded input"):
-        given_to(samples, shown(samples, "a42b3437:47").step)
+        given_to(indexed_samples, shown(indexed_samples, "a42b3437:47").step)
 
 
 def with_input(call: Recorded, said: object) -> Recorded:
     return msgspec.structs.replace(call, meta={**call.meta, "input": said})
 
 
-def test_a_digest_that_is_not_that_of_the_steps_shows(samples: Home) -> None:
-    call = shown(samples, "a42b3437:45").step
+def test_a_digest_that_is_not_that_of_the_steps_shows(indexed_samples: Home) -> None:
+    call = shown(indexed_samples, "a42b3437:45").step
     said = {**call.meta["input"], "digest": "00" * 32}
-    assert not given_to(samples, with_input(call, said)).matches
+    assert not given_to(indexed_samples, with_input(call, said)).matches
 
 
 @pytest.mark.parametrize(
@@ -160,7 +160,7 @@ def test_a_digest_that_is_not_that_of_the_steps_shows(samples: Home) -> None:
         "odd",
     ],
 )
-def test_an_input_that_makes_no_sense_is_an_error(samples: Home, said: object) -> None:
-    call = shown(samples, "a42b3437:45").step
+def test_an_input_that_makes_no_sense_is_an_error(indexed_samples: Home, said: object) -> None:
+    call = shown(indexed_samples, "a42b3437:45").step
     with pytest.raises(FormatError):
-        given_to(samples, with_input(call, said))
+        given_to(indexed_samples, with_input(call, said))

@@ -28,8 +28,8 @@ def example(home: Home, name: str, **values: str) -> Answer:
 
 
 @pytest.mark.parametrize("name", [one.name for one in all_examples()])
-def test_each_example_can_be_asked(samples: Home, name: str) -> None:
-    assert example(samples, name).columns
+def test_each_example_can_be_asked(indexed_samples: Home, name: str) -> None:
+    assert example(indexed_samples, name).columns
 
 
 @pytest.mark.parametrize(
@@ -39,51 +39,55 @@ def test_each_example_can_be_asked(samples: Home, name: str) -> None:
         *("prompts-that-touched-a-file", "tools-by-failures", "tokens-by-model", "words", "session-tree"),
     ],
 )
-def test_on_the_samples_an_example_finds_something(samples: Home, name: str) -> None:
-    assert example(samples, name).rows
+def test_on_the_samples_an_example_finds_something(indexed_samples: Home, name: str) -> None:
+    assert example(indexed_samples, name).rows
 
 
-def test_the_published_question_about_a_file_gives_its_edges_each_once(samples: Home) -> None:
-    found = asked(samples, FILE)
+def test_the_published_question_about_a_file_gives_its_edges_each_once(indexed_samples: Home) -> None:
+    found = asked(indexed_samples, FILE)
     assert found.columns == ("relation_type", "src_kind", "src_id", "dst_kind", "dst_id", "evidence")
     assert len({row[:5] for row in found.rows}) == len(found.rows) > 0
     assert {"consumed_by", "modified"} <= {row[0] for row in found.rows}
-    assert found == example(samples, "everything-about-a-file")
+    assert found == example(indexed_samples, "everything-about-a-file")
 
 
-def test_the_published_question_about_prompts_gives_the_prompts_that_read_what_others_made(samples: Home) -> None:
-    found = asked(samples, PROMPTS)
+def test_the_published_question_about_prompts_gives_the_prompts_that_read_what_others_made(
+    indexed_samples: Home,
+) -> None:
+    found = asked(indexed_samples, PROMPTS)
     assert found.columns == ("src_request", "src_prompt", "dst_request", "dst_prompt", "evidence")
     assert len({(row[0], row[2]) for row in found.rows}) == len(found.rows) > 0
     assert all(row[0] != row[2] for row in found.rows)
-    assert found == example(samples, "prompts-from-prompts")
+    assert found == example(indexed_samples, "prompts-from-prompts")
 
 
-def test_denials_after_triage_are_one_question(samples: Home) -> None:
-    found = example(samples, "denials-after-triage")
+def test_denials_after_triage_are_one_question(indexed_samples: Home) -> None:
+    found = example(indexed_samples, "denials-after-triage")
     (row,) = [dict(zip(found.columns, row, strict=True)) for row in found.rows]
     assert (row["tool"], row["suspicious"], row["check_path"]) == ("bash", 1, "static→triage→supervisor")
     plain = asked(
-        samples,
+        indexed_samples,
         "SELECT d.n FROM session_events t JOIN session_events d ON d.session_id = t.session_id AND d.n > t.n"
         " WHERE t.type = 'security_triage' AND d.type = 'security_decision' AND d.action = 'deny' AND d.tool = t.tool",
     )
     assert {row["denial_step"]} == {n for (n,) in plain.rows}
 
 
-def test_every_member_of_meta_in_the_samples_is_a_column(samples: Home) -> None:
-    columns = set(asked(samples, "SELECT * FROM session_events LIMIT 0").columns)
-    found = asked(samples, "SELECT DISTINCT j.key FROM steps, json_each(meta) j WHERE meta IS NOT NULL")
+def test_every_member_of_meta_in_the_samples_is_a_column(indexed_samples: Home) -> None:
+    columns = set(asked(indexed_samples, "SELECT * FROM session_events LIMIT 0").columns)
+    found = asked(indexed_samples, "SELECT DISTINCT j.key FROM steps, json_each(meta) j WHERE meta IS NOT NULL")
     members = {str(key) for (key,) in found.rows}
     assert len(members) > 40
     assert members - columns == set()
 
 
-def test_prompts_that_touched_a_file_are_found_by_the_end_of_its_path(samples: Home) -> None:
-    whole = example(samples, "prompts-that-touched-a-file", path="/home/dev/project/receipts/totals.py")
+def test_prompts_that_touched_a_file_are_found_by_the_end_of_its_path(indexed_samples: Home) -> None:
+    whole = example(indexed_samples, "prompts-that-touched-a-file", path="/home/dev/project/receipts/totals.py")
     assert whole.rows
-    assert set(whole.rows) <= set(example(samples, "prompts-that-touched-a-file", path="receipts/totals.py").rows)
-    assert example(samples, "prompts-that-touched-a-file", path="otals.py").rows == ()
+    assert set(whole.rows) <= set(
+        example(indexed_samples, "prompts-that-touched-a-file", path="receipts/totals.py").rows
+    )
+    assert example(indexed_samples, "prompts-that-touched-a-file", path="otals.py").rows == ()
 
 
 def test_what_was_recorded_just_now_is_in_the_answer(home: Home) -> None:
@@ -110,22 +114,22 @@ def test_what_was_recorded_just_now_is_in_the_answer(home: Home) -> None:
         ("DELETE FROM steps", "only SELECT can be asked"),
     ],
 )
-def test_a_mistake_is_shown_where_it_is_with_the_nearest_names(samples: Home, question: str, told: str) -> None:
+def test_a_mistake_is_shown_where_it_is_with_the_nearest_names(indexed_samples: Home, question: str, told: str) -> None:
     with pytest.raises(UsageError) as raised:
-        asked(samples, question)
+        asked(indexed_samples, question)
     assert told in str(raised.value)
 
 
-def test_a_long_line_is_shown_around_the_mistake(samples: Home) -> None:
+def test_a_long_line_is_shown_around_the_mistake(indexed_samples: Home) -> None:
     question = f"SELECT {', '.join('n' * 200)}, tol FROM steps"
     with pytest.raises(UsageError) as raised:
-        asked(samples, question)
+        asked(indexed_samples, question)
     _, shown, mark = str(raised.value).split("\n")
     assert shown.index("tol") == mark.index("^")
     assert len(shown) < 120
 
 
-def test_an_unknown_example_brings_the_nearest(samples: Home) -> None:
+def test_an_unknown_example_brings_the_nearest(indexed_samples: Home) -> None:
     with pytest.raises(UsageError, match="did you mean 'busiest-files'"):
         example_named("bussiest-files")
 

@@ -70,17 +70,17 @@ def check(found: ProvDocument) -> None:
 
 
 @pytest.mark.parametrize("with_content", [False, True])
-def test_every_sample_gives_a_document_that_holds_together(samples: Home, *, with_content: bool) -> None:
-    with open_index(samples) as index:
-        for sid, _ in samples.sessions():
-            steps = list(read_session(samples, sid, load_blobs=True))
+def test_every_sample_gives_a_document_that_holds_together(indexed_samples: Home, *, with_content: bool) -> None:
+    with open_index(indexed_samples) as index:
+        for sid, _ in indexed_samples.sessions():
+            steps = list(read_session(indexed_samples, sid, load_blobs=True))
             check(document(steps, session_lineage(index.graph, sid), with_content=with_content))
 
 
-def test_a_sample_shows_what_came_from_what(samples: Home) -> None:
-    with open_index(samples) as index:
-        sid = next(sid for sid, _ in samples.sessions() if has_prompt(samples, sid, "15 % off"))
-        found = document(list(read_session(samples, sid, load_blobs=True)), session_lineage(index.graph, sid))
+def test_a_sample_shows_what_came_from_what(indexed_samples: Home) -> None:
+    with open_index(indexed_samples) as index:
+        sid = next(sid for sid, _ in indexed_samples.sessions() if has_prompt(indexed_samples, sid, "15 % off"))
+        found = document(list(read_session(indexed_samples, sid, load_blobs=True)), session_lineage(index.graph, sid))
     uris = {
         str(record.identifier): str(next(iter(record.get_attribute("tally:uri")), ""))
         for record in found.get_records(ProvEntity)
@@ -110,10 +110,10 @@ def numbers(record: ProvRecord) -> list[float]:
     return [float(value) for value in record.get_attribute("tally:confidence")]
 
 
-def test_without_content_no_word_path_or_digest_leaves(samples: Home) -> None:
-    with open_index(samples) as index:
-        for sid, _ in samples.sessions():
-            steps = list(read_session(samples, sid, load_blobs=True))
+def test_without_content_no_word_path_or_digest_leaves(indexed_samples: Home) -> None:
+    with open_index(indexed_samples) as index:
+        for sid, _ in indexed_samples.sessions():
+            steps = list(read_session(indexed_samples, sid, load_blobs=True))
             lineage = session_lineage(index.graph, sid)
             bare = b"".join(prov_json.write(steps, session="s1", with_content=False, lineage=lineage))
             full = b"".join(prov_json.write(steps, session="s1", with_content=True, lineage=lineage))

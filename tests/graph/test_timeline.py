@@ -18,8 +18,8 @@ from tallystick.workspace.indexing import open_index
 
 
 @pytest.fixture
-def graph(samples: Home) -> Iterator[Graph]:
-    with open_index(samples, depth=Depth.TEXT) as index:
+def graph(indexed_samples: Home) -> Iterator[Graph]:
+    with open_index(indexed_samples, depth=Depth.TEXT) as index:
         yield index.graph
 
 

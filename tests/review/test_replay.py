@@ -18,22 +18,22 @@ from tests.support.cases import each_case
 
 
 @pytest.fixture
-def sid(samples: Home) -> str:
-    return find_session(samples, "a42b3437")
+def sid(indexed_samples: Home) -> str:
+    return find_session(indexed_samples, "a42b3437")
 
 
 def spot(of: Recorded) -> Spot:
     return Spot(of.session, of.hash)
 
 
-def test_all_steps_come_in_the_order_of_the_record(samples: Home, sid: str) -> None:
-    with open_cast(samples, ["a42b3437"]) as cast:
+def test_all_steps_come_in_the_order_of_the_record(indexed_samples: Home, sid: str) -> None:
+    with open_cast(indexed_samples, ["a42b3437"]) as cast:
         found = [beat.step for beat in replay(cast, Asked(below=Below.HIDE))]
-    assert found == list(read_session(samples, sid))
+    assert found == list(read_session(indexed_samples, sid))
 
 
-def test_filters_and_limit_choose(samples: Home) -> None:
-    with open_cast(samples, ["a42b3437"]) as cast:
+def test_filters_and_limit_choose(indexed_samples: Home) -> None:
+    with open_cast(indexed_samples, ["a42b3437"]) as cast:
 
         def numbers(limit: int | None = None, **wanted: object) -> list[int]:
             asked = Asked(wanted=Wanted(**wanted), limit=limit)  # type: ignore[arg-type]
@@ -49,22 +49,22 @@ def test_filters_and_limit_choose(samples: Home) -> None:
         assert numbers(request=51, types=("user",)) == [51]
 
 
-def test_a_goal_is_what_it_is_called(samples: Home) -> None:
-    with open_cast(samples, ["7c1f0a9e"]) as cast:
+def test_a_goal_is_what_it_is_called(indexed_samples: Home) -> None:
+    with open_cast(indexed_samples, ["7c1f0a9e"]) as cast:
         found = [beat.step for beat in replay(cast, Asked(wanted=Wanted(goals=("review",))))]
         assert {step.text("content.goal") for step in found} == {"review"}
         assert not list(replay(cast, Asked(wanted=Wanted(goals=("revie",)))))
 
 
-def test_a_sub_agent_in_a_session_of_another_is_found_by_its_role(samples: Home) -> None:
-    with open_cast(samples, ["7c1f0a9e"]) as cast:
+def test_a_sub_agent_in_a_session_of_another_is_found_by_its_role(indexed_samples: Home) -> None:
+    with open_cast(indexed_samples, ["7c1f0a9e"]) as cast:
         found = list(replay(cast, Asked(wanted=Wanted(agents=("critic",)))))
         assert {beat.role for beat in found} == {"critic"}
         assert any(beat.step.type == "tool_call" for beat in found)
 
 
-def test_what_went_wrong_is_found_inside_what_is_folded(samples: Home) -> None:
-    with open_cast(samples, ["7c1f0a9e"]) as cast:
+def test_what_went_wrong_is_found_inside_what_is_folded(indexed_samples: Home) -> None:
+    with open_cast(indexed_samples, ["7c1f0a9e"]) as cast:
         found = [(beat.step.type, beat.role) for beat in replay(cast, Asked(wanted=Wanted(errors=True)))]
     assert found == [
         ("warning", None),
@@ -145,9 +145,9 @@ def test_a_walk_ends_where_it_is_told(family: Callable[..., list[str]]) -> None:
     assert family(None, "think") == ["start", "ask", "call", "start+2"]
 
 
-def test_an_end_that_is_never_reached_is_remarked(samples: Home, sid: str) -> None:
-    steps = list(read_session(samples, sid))
-    with open_cast(samples, ["a42b3437"]) as cast:
+def test_an_end_that_is_never_reached_is_remarked(indexed_samples: Home, sid: str) -> None:
+    steps = list(read_session(indexed_samples, sid))
+    with open_cast(indexed_samples, ["a42b3437"]) as cast:
         asked = Asked(start=spot(steps[51]), stop=spot(steps[3]), below=Below.HIDE)
         assert [beat.step.n for beat in replay(cast, asked)] == list(range(51, 61))
         assert any("does not follow" in remark for remark in cast.remarks)
@@ -175,17 +175,17 @@ def test_merged_and_folded_each_session_is_one_beat_where_it_began(family: Calla
     assert family(merge=True, below=Below.HIDE) == ["start", "ask", "call", "beside", "back"]
 
 
-def test_several_named_sessions_on_one_clock(samples: Home) -> None:
-    with open_cast(samples, ["a42b3437", "receipts-currency"]) as cast:
+def test_several_named_sessions_on_one_clock(indexed_samples: Home) -> None:
+    with open_cast(indexed_samples, ["a42b3437", "receipts-currency"]) as cast:
         found = [beat.step for beat in replay(cast, Asked(merge=True, below=Below.INLINE))]
         assert len({one.hash for one in found}) == len(found) == 61 + 21 + 32
         apart = [beat.step.session for beat in replay(cast, Asked(below=Below.HIDE))]
         assert list(dict.fromkeys(apart)) == [one.session for one in cast.tops]
 
 
-def test_a_step_is_found_by_number_by_hash_and_across_sessions(samples: Home, sid: str) -> None:
-    steps = list(read_session(samples, sid))
-    with open_cast(samples, ["a42b3437"]) as cast:
+def test_a_step_is_found_by_number_by_hash_and_across_sessions(indexed_samples: Home, sid: str) -> None:
+    steps = list(read_session(indexed_samples, sid))
+    with open_cast(indexed_samples, ["a42b3437"]) as cast:
         assert find_spot(cast, "24") == find_spot(cast, steps[24].hash[:16]) == spot(steps[24])
         child = find_spot(cast, "a42b3437-edc3-4f9f-94df-46a5393a6b90/ac22766a05ee82a73:3")
         assert child.session != sid

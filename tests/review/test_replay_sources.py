@@ -19,9 +19,9 @@ RECORDINGS = Path(__file__).parents[1] / "recordings" / "headless"
 
 
 @pytest.fixture
-def log(samples: Home) -> Path:
+def log(indexed_samples: Home) -> Path:
     """The log of the headless agent as the agent left it."""
-    return next((samples.folder.parent / ".local" / "grid").rglob("*.jsonl"))
+    return next((indexed_samples.folder.parent / ".local" / "grid").rglob("*.jsonl"))
 
 
 def contents(folder: Path) -> dict[str, str]:
@@ -32,32 +32,32 @@ def contents(folder: Path) -> dict[str, str]:
     }
 
 
-def test_a_file_of_an_agent_gives_the_steps_that_importing_it_would(samples: Home, log: Path) -> None:
-    with open_cast(samples, ["7c1f0a9e"]) as recorded, open_cast(samples, [str(log)]) as read:
+def test_a_file_of_an_agent_gives_the_steps_that_importing_it_would(indexed_samples: Home, log: Path) -> None:
+    with open_cast(indexed_samples, ["7c1f0a9e"]) as recorded, open_cast(indexed_samples, [str(log)]) as read:
         assert read.tops[0].session in read.origins
         assert recorded.tops[0].session not in recorded.origins
         first = [(step.type, step.meta.get("source_id")) for step in recorded.read(recorded.tops[0])]
         assert [(step.type, step.meta.get("source_id")) for step in read.read(read.tops[0])] == first
 
 
-def test_a_session_that_is_named_in_the_record_and_as_a_file_is_replayed_once(samples: Home, log: Path) -> None:
+def test_a_session_that_is_named_in_the_record_and_as_a_file_is_replayed_once(indexed_samples: Home, log: Path) -> None:
     for names in (["7c1f0a9e", str(log)], [str(log), "7c1f0a9e"]):
-        with open_cast(samples, names) as cast:
+        with open_cast(indexed_samples, names) as cast:
             (track,) = cast.tops
             assert track.session not in cast.origins
             assert [remark for remark in cast.remarks if str(log) in remark]
 
 
 def test_nothing_of_a_file_enters_the_store_or_stays(
-    samples: Home, log: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    indexed_samples: Home, log: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setattr("tempfile.tempdir", None)
-    before = contents(samples.folder)
-    with open_cast(samples, [str(log)]) as cast:
+    before = contents(indexed_samples.folder)
+    with open_cast(indexed_samples, [str(log)]) as cast:
         assert len(list(replay(cast, Asked()))) > 50
         assert list(tmp_path.glob("tally-replay-*"))
-    assert contents(samples.folder) == before
+    assert contents(indexed_samples.folder) == before
     assert not list(tmp_path.glob("tally-replay-*"))
 
 
@@ -69,8 +69,8 @@ def test_no_store_is_needed_to_read_a_file(tmp_path: Path, log: Path) -> None:
         pass
 
 
-def test_a_folder_gives_all_histories_in_it_the_oldest_first(samples: Home) -> None:
-    with open_cast(samples, [str(samples.folder.parent / ".claude")]) as cast:
+def test_a_folder_gives_all_histories_in_it_the_oldest_first(indexed_samples: Home) -> None:
+    with open_cast(indexed_samples, [str(indexed_samples.folder.parent / ".claude")]) as cast:
         assert {track.agent for track in cast.tops} == {"claude-code"}
         assert [track.started for track in cast.tops] == sorted(str(track.started) for track in cast.tops)
         assert any(track.kind == "child" for tracks in cast.children.values() for track in tracks)
@@ -78,16 +78,19 @@ def test_a_folder_gives_all_histories_in_it_the_oldest_first(samples: Home) -> N
         assert not cast.failures
 
 
-def test_a_journal_that_lies_anywhere_is_read_with_what_hangs_on_it(samples: Home, tmp_path: Path) -> None:
-    shutil.copytree(samples.journals, tmp_path / "elsewhere")
-    with open_cast(samples, [str(tmp_path / "elsewhere")]) as cast, open_cast(samples, ["a42b3437"]) as known:
-        assert len(cast.tops) + sum(map(len, cast.children.values())) == len(list(samples.sessions()))
+def test_a_journal_that_lies_anywhere_is_read_with_what_hangs_on_it(indexed_samples: Home, tmp_path: Path) -> None:
+    shutil.copytree(indexed_samples.journals, tmp_path / "elsewhere")
+    with (
+        open_cast(indexed_samples, [str(tmp_path / "elsewhere")]) as cast,
+        open_cast(indexed_samples, ["a42b3437"]) as known,
+    ):
+        assert len(cast.tops) + sum(map(len, cast.children.values())) == len(list(indexed_samples.sessions()))
         same = next(track for track in cast.tops if track.session == known.tops[0].session)
         assert list(cast.read(same)) == list(known.read(known.tops[0]))
         assert "journal" in cast.origins[same.session]
 
 
-def test_one_bad_file_does_not_keep_the_others_away(samples: Home, log: Path, tmp_path: Path) -> None:
+def test_one_bad_file_does_not_keep_the_others_away(indexed_samples: Home, log: Path, tmp_path: Path) -> None:
     folder = tmp_path / "logs"
     folder.mkdir()
     shutil.copy(log, folder / "good.jsonl")
@@ -95,7 +98,9 @@ def test_one_bad_file_does_not_keep_the_others_away(samples: Home, log: Path, tm
     torn.write_bytes(log.read_bytes()[:9000])
     other = tmp_path / "other.jsonl"
     other.write_text("no history at all\n")
-    with open_cast(samples, [str(folder / "good.jsonl"), str(torn), str(other), str(tmp_path / "logs")]) as cast:
+    with open_cast(
+        indexed_samples, [str(folder / "good.jsonl"), str(torn), str(other), str(tmp_path / "logs")]
+    ) as cast:
         assert len(list(replay(cast, Asked(below=Below.HIDE)))) > 50
         assert any("half_line" in failure and "torn.jsonl" in failure for failure in cast.failures)
         assert any("other.jsonl" in failure for failure in cast.failures)
@@ -112,26 +117,26 @@ def test_a_damaged_journal_is_shown_as_far_as_it_goes(samples: Home) -> None:
 
 
 def test_a_path_is_meant_where_the_name_looks_like_one_else_the_session(
-    samples: Home, log: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    indexed_samples: Home, log: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     shutil.copy(log, "a42b3437")
     shutil.copy(log, "log.jsonl")
     shutil.copy(log, "plain")
-    with open_cast(samples, ["a42b3437", "log.jsonl", "plain", "./a42b3437"]) as cast:
+    with open_cast(indexed_samples, ["a42b3437", "log.jsonl", "plain", "./a42b3437"]) as cast:
         assert cast.tops[0].session not in cast.origins
         assert all(track.session in cast.origins for track in cast.tops[1:])
-    with pytest.raises(NotFoundError), open_cast(samples, ["log2.jsonl"]):
+    with pytest.raises(NotFoundError), open_cast(indexed_samples, ["log2.jsonl"]):
         pass
 
 
-def test_a_session_that_is_named_twice_is_replayed_once(samples: Home) -> None:
-    with open_cast(samples, ["a42b3437", "a42b3437-edc3-4f9f-94df-46a5393a6b90"]) as cast:
+def test_a_session_that_is_named_twice_is_replayed_once(indexed_samples: Home) -> None:
+    with open_cast(indexed_samples, ["a42b3437", "a42b3437-edc3-4f9f-94df-46a5393a6b90"]) as cast:
         assert len(cast.tops) == 1
 
 
-def test_steps_of_files_are_found_too(samples: Home, log: Path, tmp_path: Path) -> None:
-    with open_cast(samples, [str(log)]) as cast:
+def test_steps_of_files_are_found_too(indexed_samples: Home, log: Path, tmp_path: Path) -> None:
+    with open_cast(indexed_samples, [str(log)]) as cast:
         steps = list(cast.read(cast.tops[0]))
         assert find_spot(cast, "30").hash == steps[30].hash
         assert find_spot(cast, steps[7].hash[:20]).hash == steps[7].hash
@@ -141,24 +146,26 @@ def test_steps_of_files_are_found_too(samples: Home, log: Path, tmp_path: Path) 
             find_spot(cast, "what")
     (tmp_path / "b").mkdir()
     shutil.copy(log, tmp_path / "b" / "x.jsonl")
-    with open_cast(samples, [str(log), str(next((samples.folder.parent / ".claude").rglob("a42b*.jsonl")))]) as cast:
+    with open_cast(
+        indexed_samples, [str(log), str(next((indexed_samples.folder.parent / ".claude").rglob("a42b*.jsonl")))]
+    ) as cast:
         with pytest.raises(UsageError):
             find_spot(cast, "30")
         name = cast.tops[0].source_session
         assert find_spot(cast, f"{name}:30").session == cast.tops[0].session
 
 
-def test_a_step_of_a_session_that_is_not_replayed_is_refused(samples: Home) -> None:
-    with open_cast(samples, ["a42b3437"]) as cast:
+def test_a_step_of_a_session_that_is_not_replayed_is_refused(indexed_samples: Home) -> None:
+    with open_cast(indexed_samples, ["a42b3437"]) as cast:
         with pytest.raises(UsageError, match="belongs to session"):
             find_spot(cast, "receipts-currency:3")
         with pytest.raises(NotFoundError):
             find_spot(cast, "9999")
 
 
-def test_nothing_that_is_no_plain_file_is_waited_for(samples: Home, tmp_path: Path) -> None:
+def test_nothing_that_is_no_plain_file_is_waited_for(indexed_samples: Home, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.jsonl")
-    with open_cast(samples, [str(tmp_path / "pipe.jsonl")]) as cast:
+    with open_cast(indexed_samples, [str(tmp_path / "pipe.jsonl")]) as cast:
         assert not cast.tops
         assert len(cast.failures) == 1
 

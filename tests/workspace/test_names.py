@@ -16,8 +16,8 @@ OWN = "a42b3437-edc3-4f9f-94df-46a5393a6b90"
 
 
 @pytest.fixture
-def index(samples: Home) -> Iterator[Index]:
-    with open_index(samples) as index:
+def index(indexed_samples: Home) -> Iterator[Index]:
+    with open_index(indexed_samples) as index:
         yield index
 
 
@@ -46,15 +46,15 @@ def test_an_ambiguous_name_lists_the_candidates(home: Home) -> None:
     assert str(caught.value).count("demo") == 3
 
 
-def test_a_step_is_named_by_session_and_number_or_by_its_hash(samples: Home, index: Index) -> None:
+def test_a_step_is_named_by_session_and_number_or_by_its_hash(indexed_samples: Home, index: Index) -> None:
     sid = find_session(index, OWN)
-    step = next(step for step in read_session(samples, sid) if step.n == 47)
+    step = next(step for step in read_session(indexed_samples, sid) if step.n == 47)
     for name in (f"{OWN}:47", f"{sid[:8]}:47", step.hash, step.hash[:10], f"{sid[:8]}#{step.hash[:8]}"):
         found = find_step(index, name)
         assert (found.session, found.n, found.hash) == (sid, 47, step.hash)
 
 
-def test_within_a_session_its_number_alone_names_a_step(samples: Home, index: Index) -> None:
+def test_within_a_session_its_number_alone_names_a_step(indexed_samples: Home, index: Index) -> None:
     sid = find_session(index, OWN)
     assert find_step(index, "47", within=sid).n == 47
     hash_ = find_step(index, "47", within=sid).hash

@@ -13,7 +13,7 @@ import pytest
 
 from tallystick.guard.policy_quality import HOME_FOLDER, Case, CaseCall, Wants, judge
 from tallystick.model.step import Json
-from tests.support.cases import cases, each
+from tests.support.cases import cases
 
 FOLLOWED = "flows.injected_instruction_followed"
 EXEC = "flows.tool_output_to_exec"
@@ -381,22 +381,28 @@ TABLE: list[tuple[str, str, Sequence[CaseCall]]] = [
     )
     for name, calls in cases.items()
 ]
+THIRD = TABLE[::3]
+"""Some rows of each group: each has a machine of its own."""
 
 
-@pytest.fixture(scope="module")
-def spoken() -> dict[str, tuple[str, ...]]:
+def spoken(table: Sequence[tuple[str, str, Sequence[CaseCall]]]) -> dict[str, tuple[str, ...]]:
     """The rules of flows.cedar that spoke of the last call of each row."""
     cases = [
         Case(id=name, class_="flows", wants=Wants.WARN, calls=tuple(calls), judged=len(calls) - 1)
-        for _, name, calls in TABLE
+        for _, name, calls in table
     ]
     found = {one.id: one for one in judge(cases, MACHINE)}
-    assert {name: found[name].call for _, name, _ in TABLE} == {name: len(calls) - 1 for _, name, calls in TABLE}
+    assert {name: found[name].call for _, name, _ in table} == {name: len(calls) - 1 for _, name, calls in table}
     return {name: tuple(rule for rule in one.rules if rule.startswith("flows.")) for name, one in found.items()}
 
 
-@each("rule, name", [(rule, name) for rule, name, _ in TABLE], ids=[name for _, name, _ in TABLE])
+@pytest.mark.parametrize(
+    "table",
+    [THIRD, pytest.param([row for row in TABLE if row not in THIRD], marks=pytest.mark.soak)],
+    ids=["some", "rest"],
+)
 def test_a_flow_is_warned_of_and_its_nearest_neighbour_is_not(
-    spoken: dict[str, tuple[str, ...]], rule: str, name: str
+    table: Sequence[tuple[str, str, Sequence[CaseCall]]],
 ) -> None:
-    assert rule in spoken[name] if rule else not spoken[name]
+    found = spoken(table)
+    assert [name for rule, name, _ in table if not (rule in found[name] if rule else not found[name])] == []
