@@ -143,13 +143,15 @@ class Server:
 
     async def _open_port(self) -> None:
         """Only now: hooks that wait for the start need the socket, and the port's modules take a while to load."""
-        await asyncio.sleep(_PORT_SECONDS)
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._stopping.wait(), _PORT_SECONDS)
+            return  # it is to end already: nothing needs to be loaded
         try:
             await asyncio.get_running_loop().run_in_executor(self._disk, self._warm)
         finally:
             gc.enable()
         gc.freeze()  # what was loaded stays: it is not looked through again and again while someone waits
-        if not self._http:
+        if not self._http or self._stopping.is_set():
             return
         from tallystick.service.http import Served, listen
 
