@@ -20,11 +20,13 @@ from tallystick.journal.home import Home
 from tallystick.model.step import Source, Step
 from tallystick.recording.own_session import RECORDER
 from tallystick.recording.session_writer import SessionWriter
+from tallystick.setup import doctor
 from tallystick.setup import install as installing
 from tallystick.setup.doctor import Check, State, _guard, examine
 from tallystick.setup.install import install
 from tallystick.trust.tamper_signals import Alarms
 from tests.support import recorders
+from tests.support.cases import each
 
 
 @pytest.fixture
@@ -51,6 +53,12 @@ def where(home: Home) -> Surroundings:
     return Surroundings(user=user, environment={"HOME": str(user), "PATH": "/usr/bin:/bin"})
 
 
+@pytest.fixture
+def no_recorder(monkeypatch: pytest.MonkeyPatch) -> None:
+    """None is looked for, or started: what is to be found has nothing to do with it."""
+    monkeypatch.setattr(doctor, "_recorder", lambda _: iter(()))
+
+
 def found(home: Home, where: Surroundings) -> dict[str, list[Check]]:
     checks: dict[str, list[Check]] = {}
     for check in examine(home, where):
@@ -74,6 +82,7 @@ def test_a_healthy_machine_is_said_to_be_well(home: Home, where: Surroundings) -
     assert recorder.status(home.folder)["deliveries"] == 0  # type: ignore[index]  # the probe is not recorded
 
 
+@pytest.mark.usefixtures("no_recorder")
 def test_an_agent_that_is_not_hooked_is_named_with_what_to_do(home: Home, where: Surroundings) -> None:
     check = found(home, where)["claude-code"][0]
     assert (check.state, check.mend) == (State.WARN, "tally install claude-code")
@@ -88,8 +97,8 @@ def test_a_hook_that_reaches_nobody_is_found_by_running_it(home: Home, where: Su
     assert "does not reach" in check.found
 
 
-@pytest.mark.parametrize(
-    ("kind", "state"),
+@each(
+    "kind, state",
     [(Kind.CHECKOUT, State.WARN), (Kind.TEMPORARY, State.WARN), (Kind.VENV, State.NOTE), (Kind.MISSING, State.BAD)],
 )
 def test_a_hook_that_may_go_or_is_gone_is_found(
@@ -120,6 +129,7 @@ def test_settings_that_call_a_port_of_another_time_are_found(home: Home, where: 
         assert State.BAD not in states(found(home, where)["claude-code"])
 
 
+@pytest.mark.usefixtures("no_recorder")
 def test_damaged_settings_of_an_agent_are_found(home: Home, where: Surroundings) -> None:
     (where.user / ".claude" / "settings.json").write_text('{\n "hooks": [}\n')
     check = found(home, where)["claude-code"][0]
@@ -127,6 +137,7 @@ def test_damaged_settings_of_an_agent_are_found(home: Home, where: Surroundings)
     assert "2" in check.found
 
 
+@pytest.mark.usefixtures("no_recorder")
 def test_a_policy_that_cannot_be_used_is_found_with_its_line(home: Home, where: Surroundings) -> None:
     (home.folder / "policy").mkdir()
     (home.folder / "policy" / "mine.cedar").write_text("permit(principal, action, resource)\nwhen { nonsense };\n")
@@ -135,6 +146,7 @@ def test_a_policy_that_cannot_be_used_is_found_with_its_line(home: Home, where: 
     assert "mine.cedar" in check.found
 
 
+@pytest.mark.usefixtures("no_recorder")
 def test_a_damaged_config_and_a_key_that_is_gone_are_found(home: Home, where: Surroundings) -> None:
     home.config.write_text("journal = [\n")
     home.key.unlink()
@@ -142,6 +154,7 @@ def test_a_damaged_config_and_a_key_that_is_gone_are_found(home: Home, where: Su
     assert states(checks["config"]) == states(checks["key"]) == [State.BAD]
 
 
+@pytest.mark.usefixtures("no_recorder")
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
 def test_a_store_on_a_read_only_disk_is_found(home: Home, where: Surroundings) -> None:
     home.folder.chmod(0o500)
@@ -151,11 +164,13 @@ def test_a_store_on_a_read_only_disk_is_found(home: Home, where: Surroundings) -
         home.folder.chmod(0o700)
 
 
+@pytest.mark.usefixtures("no_recorder")
 def test_a_store_that_others_may_read_is_found(home: Home, where: Surroundings) -> None:
     home.folder.chmod(0o755)
     assert found(home, where)["privacy"][0].mend == f"chmod 700 {home.folder}"
 
 
+@pytest.mark.usefixtures("no_recorder")
 def test_a_clock_that_was_set_back_is_found(home: Home, where: Surroundings) -> None:
     now = home.ledger.stat().st_mtime - 3600
     checks = [check for check in examine(home, where, now=lambda: now) if check.name == "clock"]
@@ -187,6 +202,7 @@ def test_gaps_and_deliveries_that_wait_are_found(home: Home, where: Surroundings
     assert "spool" not in checks
 
 
+@pytest.mark.usefixtures("no_recorder")
 def test_what_is_found_is_plain_data(home: Home, where: Surroundings) -> None:
     import msgspec
 

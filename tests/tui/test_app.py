@@ -176,13 +176,14 @@ def test_the_list_of_sessions_can_give_its_columns_to_the_steps(store: Home) -> 
     assert narrow < 60 <= wide
 
 
-def test_q_leaves(store: Home) -> None:
+@pytest.mark.parametrize("key", ["q", "ctrl+c"])
+def test_it_is_left_by(store: Home, key: str) -> None:
     async def script(pilot: Pilot[None]) -> object:
-        await pilot.press("q")
+        await pilot.press(key)
         await pilot.pause()
-        return app_of(pilot).return_code
+        return app_of(pilot)._exit
 
-    assert play(store, script) in (0, None)
+    assert play(store, script) is True
 
 
 @pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=pytest.mark.soak) for seed in (0, 2))])

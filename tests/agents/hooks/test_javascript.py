@@ -199,32 +199,28 @@ def test_a_result_of_twenty_megabytes_is_recorded(home: Home, run: Run) -> None:
     until(lambda: len(steps(home, "opencode", "tool_result")) == 1, 30)
 
 
-@pytest.mark.parametrize(
-    ("make", "seen"),
-    [
-        ("const value = {}; value.self = value", {"self": "(circular)"}),
-        ("const value = { n: 2n ** 70n }", {"n": "1180591620717411303424"}),
-        ("const value = { run() {}, s: Symbol('x'), u: undefined, a: [() => 1] }", {"a": [None]}),
-        ("const value = { get broken() { throw new Error('no') }, kept: 1 }", {"kept": 1}),
-        (
-            "const value = { toJSON() { throw new Error('no') }, kept: new Date(0) }",
-            {"kept": "1970-01-01T00:00:00.000Z"},
-        ),
-        (
-            "let value = {}; for (let i = 0; i < 5000; i++) value = { value }; value.n = 1n; value.self = value",
-            None,
-        ),
-        ("const value = new Proxy({}, { ownKeys() { throw new Error('no') } })", {}),
-        ("const value = { s: '\\ud800' }", None),
-    ],
-    ids=["cycle", "bigint", "functions", "getter", "toJSON", "deep", "proxy", "surrogate"],
-)
-def test_what_json_has_no_form_for_breaks_nothing(home: Home, run: Run, make: str, seen: dict[str, Any] | None) -> None:
+FORMLESS: list[tuple[str, dict[str, Any] | None]] = [
+    ("const value = {}; value.self = value", {"self": "(circular)"}),
+    ("const value = { n: 2n ** 70n }", {"n": "1180591620717411303424"}),
+    ("const value = { run() {}, s: Symbol('x'), u: undefined, a: [() => 1] }", {"a": [None]}),
+    ("const value = { get broken() { throw new Error('no') }, kept: 1 }", {"kept": 1}),
+    ("const value = { toJSON() { throw new Error('no') }, kept: new Date(0) }", {"kept": "1970-01-01T00:00:00.000Z"}),
+    ("let value = {}; for (let i = 0; i < 5000; i++) value = { value }; value.n = 1n; value.self = value", None),
+    ("const value = new Proxy({}, { ownKeys() { throw new Error('no') } })", {}),
+    ("const value = { s: '\\ud800' }", None),
+]
+
+
+def test_what_json_has_no_form_for_breaks_nothing(home: Home, run: Run) -> None:
     recorders.start(home.folder)
-    script = f"{make}\nawait note(() => after('c1', {{ output: 'hi', metadata: value }}))"
-    (outcome,) = run(opencode, script)
-    assert outcome["threw"] is None
-    until(lambda: len(steps(home, "opencode", "tool_result")) == 1)
-    (result,) = steps(home, "opencode", "tool_result")
-    assert result.values["content.output"] == "hi"
-    assert seen is None or result.values.get("content.result", {}) == seen
+    calls = [
+        f"{{ {make}; await note(() => after('c{n}', {{ output: 'hi', metadata: value }})) }}"
+        for n, (make, _) in enumerate(FORMLESS)
+    ]
+    outcomes = run(opencode, "\n".join(calls))
+    assert [outcome["threw"] for outcome in outcomes] == [None] * len(FORMLESS)
+    until(lambda: len(steps(home, "opencode", "tool_result")) == len(FORMLESS))
+    results = {result.meta["corr"]: result.values for result in steps(home, "opencode", "tool_result")}
+    assert {values["content.output"] for values in results.values()} == {"hi"}
+    for n, (make, seen) in enumerate(FORMLESS):
+        assert seen is None or results[f"c{n}"].get("content.result", {}) == seen, make

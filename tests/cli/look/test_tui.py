@@ -98,7 +98,9 @@ class Terminal:
         return list(termios.tcgetattr(self._end))
 
 
-@pytest.mark.parametrize("leaves", [b"q", b"\x03"], ids=["q", "ctrl-c"])
+@pytest.mark.parametrize(
+    "leaves", [pytest.param(b"q", id="q"), pytest.param(b"\x03", id="ctrl-c", marks=pytest.mark.soak)]
+)
 def test_it_starts_answers_keys_and_leaves_the_terminal_as_it_was(full: Path, leaves: bytes) -> None:
     terminal = Terminal(full)
     try:

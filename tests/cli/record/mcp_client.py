@@ -1,4 +1,7 @@
-"""A real MCP client: does one of each thing with the server whose command it is given, and prints what it was told."""
+"""A real MCP client: does one of each thing with a server, and prints what it was told.
+
+Arguments: how it begins, and the command of a server. The same is then asked of the server here, with nothing in between.
+"""
 
 import asyncio
 import json
@@ -7,7 +10,10 @@ import warnings
 from typing import Any
 
 from mcp import Client, MCPError, StdioServerParameters
+from mcp.server import MCPServer
 from mcp.types import CreateMessageResult, ElicitResult, TextContent
+
+from tests.cli.record import mcp_notes
 
 
 async def say_yes(context: Any, params: Any) -> ElicitResult:
@@ -25,8 +31,7 @@ async def attempt(answer: Any) -> str:
         return f"error {error}"
 
 
-async def talk(mode: str, command: list[str]) -> list[str]:
-    server = StdioServerParameters(command=command[0], args=command[1:])
+async def talk(mode: str, server: StdioServerParameters | MCPServer) -> list[str]:
     async with Client(server, mode=mode, elicitation_callback=say_yes, sampling_callback=think) as client:
         asked = [
             client.list_tools(),
@@ -44,4 +49,6 @@ async def talk(mode: str, command: list[str]) -> list[str]:
 
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
-    sys.stdout.write(json.dumps(asyncio.run(talk(sys.argv[1], sys.argv[2:]))))
+    _, mode, command, *words = sys.argv
+    asked = (StdioServerParameters(command=command, args=words), mcp_notes.server)
+    sys.stdout.write(json.dumps([asyncio.run(talk(mode, one)) for one in asked]))
