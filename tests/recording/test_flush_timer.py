@@ -9,6 +9,7 @@ import pytest
 
 from tallystick import Recorder, verify
 from tallystick.errors import JournalError
+from tallystick.recording import flush_timer
 from tallystick.recording.flush_timer import SYNC_SECONDS, FlushTimer
 
 
@@ -92,7 +93,8 @@ def test_a_fault_of_ours_is_told_too_and_not_only_by_silence() -> None:
         keeper.note()
 
 
-def test_a_step_is_sealed_though_no_other_follows(tmp_path: Path) -> None:
+def test_a_step_is_sealed_though_no_other_follows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(flush_timer, "SEAL_SECONDS", 0.3)
     recorder = Recorder(tmp_path / "store")
     recorder.session("demo").step("assistant")
     deadline = time.monotonic() + 120

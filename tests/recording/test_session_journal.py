@@ -296,7 +296,7 @@ def test_after_a_kill_everything_acknowledged_is_there_and_the_session_goes_on(s
     store.release("s")
     chance = random.Random(7)
     told = 0
-    for _ in range(3):
+    for _ in range(2):
         writer = start(store, 100_000, "killed")
         assert writer.stdout is not None
         writer.stdout.readline()
