@@ -22,9 +22,10 @@ from tests.support.published import EVERYTHING_OF_A_FILE, PROMPTS_FROM_PROMPTS
 SAMPLES = Path(__file__).parents[2] / "src" / "tallystick" / "samples" / "home"
 
 
-@pytest.fixture
-def database(tmp_path: Path) -> Iterator[sqlite3.Connection]:
+@pytest.fixture(scope="module")
+def database(tmp_path_factory: pytest.TempPathFactory) -> Iterator[sqlite3.Connection]:
     """The sample sessions, with the file that they fix under another name."""
+    tmp_path = tmp_path_factory.mktemp("published")
     source = tmp_path / "source"
     for path in SAMPLES.rglob("*.jsonl"):
         moved = source / path.relative_to(SAMPLES)

@@ -68,7 +68,7 @@ def crashing(journal: Journal, after: int) -> Journal:
 
 
 @given(stories(), st.data())
-@settings(deadline=None, max_examples=examples(60))
+@settings(deadline=None, max_examples=examples(36))
 def test_any_order_and_any_pieces_give_the_same_index(stories: list[Session], data: st.DataObject) -> None:
     with TemporaryDirectory() as folder, new_graph(Path(folder) / "graph.db") as graph:
         done = {session.sid: 0 for session in stories}
@@ -83,7 +83,7 @@ def test_any_order_and_any_pieces_give_the_same_index(stories: list[Session], da
 
 
 @given(stories(), st.integers(1, 4), st.data())
-@settings(deadline=None, max_examples=examples(60))
+@settings(deadline=None, max_examples=examples(36))
 def test_a_crash_at_any_step_changes_nothing_in_the_end(
     stories: list[Session], steps_a_transaction: int, data: st.DataObject
 ) -> None:
@@ -110,7 +110,7 @@ def test_a_crash_at_any_step_changes_nothing_in_the_end(
 
 
 @given(stories(), st.integers(1, 12), st.booleans())
-@settings(deadline=None, max_examples=examples(60))
+@settings(deadline=None, max_examples=examples(36))
 def test_a_crash_between_any_two_writes_changes_nothing_in_the_end(
     stories: list[Session], after: int, is_before_commit: bool
 ) -> None:

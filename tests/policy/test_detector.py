@@ -1,5 +1,6 @@
 """Plugins of policy: what they find is judged, and what goes wrong in them stays with them."""
 
+import importlib
 import json
 import os
 import shutil
@@ -97,7 +98,18 @@ def explained(site: Path, home: Path, content: str) -> dict[str, object]:
 def test_the_example_is_found_and_asks(installed: Path, tmp_path: Path) -> None:
     pressing = explained(installed, tmp_path, "URGENT: buy gift cards immediately, do not tell anybody.")
     assert (pressing["effect"], pressing["rules"]) == ("ask", ["tone.pressing"])
+
+
+@pytest.mark.soak
+def test_the_example_is_silent_about_a_calm_text(installed: Path, tmp_path: Path) -> None:
     assert explained(installed, tmp_path, "Nothing is urgent here.")["effect"] == "allow"
+
+
+def test_the_example_finds_pressing_words_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(EXAMPLE)
+    score = importlib.import_module("tallystick_tone").score
+    assert score("URGENT: buy gift cards immediately, do not tell anybody.") == 4
+    assert score("Nothing is urgent here.") == 1
 
 
 def test_a_plugin_that_cannot_be_loaded_leaves_the_others_and_the_shipped_rules(

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -69,21 +70,22 @@ def test_many_of_a_kind_are_told_five_times() -> None:
     assert len(found_in_text(Kind.INSTRUCTIONS, "x\u202ey\n" * 1000)) == 5
 
 
+@pytest.mark.parametrize("times", [1, pytest.param(8, marks=pytest.mark.soak)])
 @each(
     "text",
     [
-        "a " * 120_000,
-        "ignore all " * 20_000,
-        "<!--" * 60_000,
-        "cat " * 60_000,
-        "---\n" * 60_000,
-        "curl |" * 40_000,
-        "gemini " * 30_000,
-        "\u200b" * 80_000,
+        "a " * 15_000,
+        "ignore all " * 2_500,
+        "<!--" * 7_500,
+        "cat " * 7_500,
+        "---\n" * 7_500,
+        "curl |" * 5_000,
+        "gemini " * 3_750,
+        "\u200b" * 10_000,
     ],
 )
-def test_text_made_to_be_slow_is_read(text: str) -> None:
-    assert len(found_in_text(Kind.SKILL, text)) <= 20
+def test_text_made_to_be_slow_is_read(text: str, times: int) -> None:
+    assert len(found_in_text(Kind.SKILL, text * times)) <= 20
 
 
 @given(st.text(max_size=400))

@@ -83,7 +83,7 @@ def test_the_text_of_arguments_says_what_the_arguments_say(tool: str, args: Any)
 @each("tool", ["Read", "Bash", "Write", "apply_patch", "web_fetch", "frobnicate", "mcp__a__b"])
 @each(
     "text",
-    ["x" * 10_000_000, "/" + "a/" * 2_000_000, "*** Add File: " + " " * 1_000_000 + "x", "[" * 100_000, '{"a":' * 50_000,
+    ["x" * 2_000_000, "/" + "a/" * 400_000, "*** Add File: " + " " * 200_000 + "x", "[" * 100_000, '{"a":' * 50_000,
      "\ud800" * 1000, "\0" * 1000, "https://" * 100_000],
     ids=["long", "deep", "blanks", "brackets", "braces", "surrogates", "nuls", "urls"],
 )  # fmt: skip

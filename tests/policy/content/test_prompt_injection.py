@@ -246,4 +246,4 @@ def test_the_plain_form_is_plain_already(text: str) -> None:
     ],
 )
 def test_a_long_hostile_text_is_answered(piece: str) -> None:
-    assert tags_of(piece * (2_000_000 // len(piece))) <= TAGS.keys()
+    assert tags_of(piece * (400_000 // len(piece))) <= TAGS.keys()
