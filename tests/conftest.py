@@ -17,6 +17,7 @@ from tallystick.journal.home import Home
 from tallystick.setup.demo import lay_out_samples
 from tallystick.workspace.indexing import open_index
 from tests.support import cases, hooks, laws, machine, processes, recorders
+from tests.support.made_once import made_once
 
 pytest_plugins = ("tests.support.fixtures",)
 
@@ -75,12 +76,14 @@ def _every_test_finds_the_same_machine(request: pytest.FixtureRequest) -> Iterat
 @pytest.fixture(scope="session")
 def imported_samples(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A home folder whose sample sessions were imported into its `.tally`. Not to be changed: see `samples`."""
-    folder = tmp_path_factory.mktemp("imported") / "user"
+    return made_once(tmp_path_factory, "imported", _import_samples)
+
+
+def _import_samples(folder: Path) -> None:
     lay_out_samples(folder)
     known = adapters()
     done = import_histories(Home(folder / ".tally"), find_histories(folder, (), known), known, Reading(UTC))
     assert not done.report.has_errors
-    return folder
 
 
 @pytest.fixture

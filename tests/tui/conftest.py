@@ -28,6 +28,7 @@ from tallystick.setup.demo import lay_out_samples
 from tallystick.tui import app as screen
 from tallystick.tui import model
 from tallystick.tui.app import Browser
+from tests.support.made_once import made_once
 
 _T = TypeVar("_T")
 Script = Callable[[Pilot[None]], Awaitable[_T]]
@@ -40,14 +41,16 @@ LARGE = (120, 40)
 @pytest.fixture(scope="session")
 def steady_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A store with the sample sessions. Not to be changed: see `store`."""
-    folder = tmp_path_factory.mktemp("tui") / "user"
+    return made_once(tmp_path_factory, "steady", _make_steady_store) / ".tally"
+
+
+def _make_steady_store(folder: Path) -> None:
     lay_out_samples(folder)
     with counting():
         done = import_histories(
             Home(folder / ".tally"), find_histories(folder, (), adapters()), adapters(), Reading(UTC)
         )
     assert not done.report.has_errors
-    return folder / ".tally"
 
 
 @pytest.fixture
