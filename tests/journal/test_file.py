@@ -173,21 +173,21 @@ def _append_many(folder: Path, sid: str, name: str, count: int) -> None:
     archive.close()
 
 
-def test_eight_writers_on_one_journal_lose_and_disturb_nothing(
+def test_several_writers_on_one_journal_lose_and_disturb_nothing(
     home: Home, archive: Archive, journal: JournalFile
 ) -> None:
     archive.seal()
     context = multiprocessing.get_context("spawn")
-    writers = [context.Process(target=_append_many, args=(home.folder, journal.sid, name, 40)) for name in "abcdefgh"]
+    writers = [context.Process(target=_append_many, args=(home.folder, journal.sid, name, 40)) for name in "abc"]
     for writer in writers:
         writer.start()
     for writer in writers:
         writer.join(60)
         assert writer.exitcode == 0
     said = texts(home, journal)[1:]
-    assert sorted(map(str, said)) == sorted(f"{name}{number}" for name in "abcdefgh" for number in range(40))
+    assert sorted(map(str, said)) == sorted(f"{name}{number}" for name in "abc" for number in range(40))
     verdict = verify_store(home)
-    assert (verdict.exit_code, verdict.steps, verdict.unsealed) == (0, 321, 0)
+    assert (verdict.exit_code, verdict.steps, verdict.unsealed) == (0, 121, 0)
 
 
 def test_threads_on_one_journal_take_turns(home: Home, journal: JournalFile) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import functools
 import io
 import json
 import os
@@ -1722,23 +1723,33 @@ def test_the_file_runs_alone_and_prints_what_verify_returns(home: Home) -> None:
     assert json.loads(done.stdout) == verify(root, pinned=EXAMPLE_KEY, require="sealed")
 
 
-def test_the_exit_code_is_that_of_the_report(home: Home, tmp_path: Path) -> None:
+def exit_code(monkeypatch: pytest.MonkeyPatch, *arguments: str | Path) -> object:
+    """What the program ends with, without starting Python."""
+    monkeypatch.setattr(sys, "argv", ["standalone.py", *map(str, arguments)])
+    try:
+        return standalone.main()
+    except SystemExit as ended:
+        return ended.code
+
+
+def test_the_exit_code_is_that_of_the_report(home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ends = functools.partial(exit_code, monkeypatch)
     root = home.write()
     kept = tmp_path / "kept.note"
     kept.write_bytes((root / "heads" / "ledger.note").read_bytes())
-    assert run(root, "--remembered", kept).returncode == 0
+    assert ends(root, "--remembered", kept) == 0
     assert run(root / "ledger.jsonl", "--require", "A2").returncode == 3
-    assert run(root / "ledger.jsonl", "--redaction", "full").returncode == 2
+    assert ends(root / "ledger.jsonl", "--redaction", "full") == 2
     (root / "heads" / "ledger.note").unlink()
-    assert run(root).returncode == 3
+    assert ends(root) == 3
     (root / "ledger.jsonl").write_bytes(b"")
-    assert run(root, "--remembered", kept).returncode == 2
+    assert ends(root, "--remembered", kept) == 2
     (tmp_path / "x").write_bytes(b"hello")
-    assert run(tmp_path / "x").returncode == 4
-    assert run(tmp_path / "none").returncode == 1
-    assert run(root, "--remembered", tmp_path / "none").returncode == 1
-    assert run(root, "--pinned", "did:key:zzz").returncode == 1
-    assert run(root, "--require", "A9").returncode == 64
+    assert ends(tmp_path / "x") == 4
+    assert ends(tmp_path / "none") == 1
+    assert ends(root, "--remembered", tmp_path / "none") == 1
+    assert ends(root, "--pinned", "did:key:zzz") == 1
+    assert ends(root, "--require", "A9") == 64
 
 
 def test_hostile_text_is_escaped(home: Home) -> None:

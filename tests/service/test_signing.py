@@ -160,8 +160,18 @@ QUICK = ("down", "hung", "refuses", "signs something else")
 
 @pytest.fixture
 def guard(tmp_path: Path) -> Iterator[Guard]:
-    home = Home(tmp_path / "store")
-    guard = Guard(tmp_path, home)
+    yield from guarded(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def lasting(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Guard]:
+    """A guard for tests that leave everything signed, and their recorder well."""
+    yield from guarded(tmp_path_factory.mktemp("lasting"))
+
+
+def guarded(base: Path) -> Iterator[Guard]:
+    home = Home(base / "store")
+    guard = Guard(base, home)
     recorders.start(home.folder)
     yield guard
     recorder.stop(home.folder)
@@ -181,30 +191,32 @@ def is_all_signed(home: Home) -> bool:
     return verify_store(home).unsealed == 0
 
 
-def test_an_intent_is_under_a_head_when_its_call_may_run(guard: Guard) -> None:
-    for number in range(3):
-        assert run_hook(guard.home.folder, before("claude-code", number)).returncode == 0
-        assert is_all_signed(guard.home)
-    assert state(guard.home)["signing_problem"] is None
+def test_an_intent_is_under_a_head_when_its_call_may_run(lasting: Guard) -> None:
+    for number in range(2):
+        assert run_hook(lasting.home.folder, before("claude-code", number)).returncode == 0
+        assert is_all_signed(lasting.home)
+    assert state(lasting.home)["signing_problem"] is None
 
 
 @pytest.mark.parametrize(
     "fault", [fault if fault in QUICK else pytest.param(fault, marks=pytest.mark.soak) for fault in FAULTS]
 )
-def test_deliveries_are_answered_and_recorded_and_signed_later(guard: Guard, fault: str) -> None:
-    run_hook(guard.home.folder, before("claude-code", 0))
-    FAULTS[fault](guard)
-    for number in range(1, 5):
-        done = run_hook(guard.home.folder, {**before("claude-code", number), "session_id": f"new-{number % 2}"})
+def test_deliveries_are_answered_and_recorded_and_signed_later(lasting: Guard, fault: str) -> None:
+    home, first = lasting.home, 10 + 10 * list(FAULTS).index(fault)
+    run_hook(home.folder, before("claude-code", first))
+    recorded = len(call_ids(home))
+    FAULTS[fault](lasting)
+    for number in range(1, 4):
+        done = run_hook(home.folder, {**before("claude-code", first + number), "session_id": f"{fault}-{number % 2}"})
         assert done.returncode == 0
-    wait_for(lambda: state(guard.home)["signing_problem"] is not None)
-    assert state(guard.home)["lost"] == state(guard.home)["spooled"] == 0
-    assert len(call_ids(guard.home)) == 5
-    assert not is_all_signed(guard.home)
-    assert verify_store(guard.home).valid  # what is not signed yet is no tampering
-    guard.start()
-    wait_for(lambda: is_all_signed(guard.home))
-    wait_for(lambda: state(guard.home)["signing_problem"] is None)
+    wait_for(lambda: state(home)["signing_problem"] is not None)
+    assert state(home)["lost"] == state(home)["spooled"] == 0
+    assert len(call_ids(home)) == recorded + 3
+    assert not is_all_signed(home)
+    assert verify_store(home).valid  # what is not signed yet is no tampering
+    lasting.start()
+    wait_for(lambda: is_all_signed(home))
+    wait_for(lambda: state(home)["signing_problem"] is None)
 
 
 def test_a_recorder_that_ends_while_the_signer_is_down_leaves_nothing_behind(guard: Guard) -> None:
