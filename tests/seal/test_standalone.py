@@ -10,7 +10,7 @@ import os
 import struct
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from hashlib import sha256, sha512
 from pathlib import Path
@@ -230,6 +230,14 @@ class Home:
 
     def verify(self, **wishes: Any) -> dict[str, Json]:
         return verify(self.write(), **wishes)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _a_signature_is_checked_once() -> Iterator[None]:
+    """Most stores here are signed alike, and each check takes milliseconds."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(standalone, "verifies", functools.cache(standalone.verifies))
+        yield
 
 
 @pytest.fixture
