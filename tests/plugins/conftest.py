@@ -7,6 +7,7 @@ import json
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -223,7 +224,8 @@ def _block_events(index: int, block: Body) -> list[Body]:
 
 
 @pytest.fixture
-def server() -> Iterator[ModelServer]:
+def server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[ModelServer]:
+    monkeypatch.setenv("SSL_CERT_DIR", str(tmp_path))  # else each client loads all authorities of the machine
     server = ModelServer()
     yield server
     server.close()

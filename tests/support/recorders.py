@@ -42,6 +42,7 @@ class _Nursery:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},  # what is tested here is what runs
+                start_new_session=True,  # what ends or hangs up a terminal is for the process that runs the tests
             )
             atexit.register(self.close)
         pipe, answers = self._process.stdin, self._process.stdout
