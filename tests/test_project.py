@@ -273,8 +273,8 @@ def test_each_dependency_is_locked() -> None:
         assert names <= {name for name, _ in locked(lock)}
 
 
-# No file without one of these words, and most are, has to be parsed.
-OPENS = re.compile(r"\b(?:open|input|__import__|eval|exec|now|utcnow|today)\b")
+# No file without one of these, and most are, has to be parsed.
+OPENS = re.compile(r"\b(?:open|input|__import__|eval|exec)\b[\s)]*\(|\.\s*(?:now|utcnow|today)\b")
 
 
 def opening_calls(path: Path) -> Iterator[str]:
