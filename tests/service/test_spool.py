@@ -14,7 +14,7 @@ from tallystick.capture.place import Place
 from tallystick.errors import FormatError
 from tallystick.journal.home import Home
 from tallystick.model.decision import Effect
-from tallystick.service.spool import take_back, waiting
+from tallystick.service.spool import deliveries, take_back, waiting
 from tests.service.faults import before, gaps, wait_for, wait_for_calls
 from tests.support import recorders
 
@@ -55,6 +55,15 @@ def test_half_a_delivery_and_what_is_no_file_are_refused(tmp_path: Path) -> None
     for path in (kept(tmp_path, "1-1.spool", cut=5), tmp_path / "2-1.spool"):
         with pytest.raises(FormatError):
             take_back(path)
+
+
+def test_what_is_no_delivery_is_told_of_once_though_the_reader_stops_there(tmp_path: Path) -> None:
+    kept(tmp_path / "spool", "1-1.spool", cut=5)
+    for _, found in deliveries(tmp_path / "spool", tmp_path / "torn"):
+        assert isinstance(found, FormatError)
+        break
+    assert list(deliveries(tmp_path / "spool", tmp_path / "torn")) == []
+    assert [path.name for path in (tmp_path / "torn").iterdir()] == ["1-1.spool"]
 
 
 def test_a_recorder_takes_in_what_is_whole_and_sets_the_rest_aside(tmp_path: Path) -> None:

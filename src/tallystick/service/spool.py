@@ -75,8 +75,10 @@ def deliveries(folder: Path, torn: Path) -> Iterator[tuple[Path, Delivery | Form
         try:
             yield path, take_back(path)
         except FormatError as error:
-            yield path, error
-            set_aside(path, torn)
+            try:
+                yield path, error
+            finally:  # who stops here for now has told of it, and would tell of it again
+                set_aside(path, torn)
         except OSError:
             continue  # someone else took it
 
