@@ -7,6 +7,7 @@ histories. What is compared of a decision is what it does and which rules made i
 from __future__ import annotations
 
 import tomllib
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -39,7 +40,9 @@ def decision_facts(tree: Path, histories: list[Path], emit: Emit, *, part: int, 
     while True:  # a fault ends the judging, not the cases
         try:
             for one in judge(cases, machine):
-                emit(f"judged {names[-1]} {one.id}", {"effect": str(one.effect), "rules": sorted(one.rules)})
+                if not names[-1].startswith("histories"):  # each call of these is a decision
+                    value = {"effect": str(one.effect), "rules": sorted(one.rules)}
+                    emit(f"judged {names[-1]} {one.id}", value)
             return made.total
         except Exception as error:
             emit(f"judged {names[-1]}", {"fault": type(error).__name__})
@@ -59,31 +62,32 @@ def _cases(tree: Path, histories: list[Path]) -> Iterator[tuple[str, Any]]:
                 name = f"shell/{path.stem} {number}"
                 yield name, kind(id=name, class_="shell", wants=type(case.wants)("silence"), calls=calls)
     for case in face("cases_of")(histories):
-        yield f"histories {case.id}", case
+        yield f"histories {case.folder}", case  # its number is another one in a tree that reads more histories
 
 
 class _Made:
-    """Sees each decision that is made, whoever asked for it."""
+    """Sees each decision that is made, whoever asked for it. A call is known by its session, and its place in that."""
 
     def __init__(self) -> None:
         self.total = 0
         self._name = ""
-        self._number = 0
+        self._numbers: Counter[str] = Counter()
         self._emit: Emit = lambda _key, _value: None
         decider = loaded_class("Decider")
         decide = decider.decide
 
-        def seen(decider: Any, *arguments: Any, **named: Any) -> Any:
-            found = decide(decider, *arguments, **named)
-            self._take(found)
+        def seen(decider: Any, call: Any, *arguments: Any, **named: Any) -> Any:
+            found = decide(decider, call, *arguments, **named)
+            self._take(f"{call.agent} {call.session}", found)
             return found
 
         decider.decide = seen
 
     def begin(self, name: str, emit: Emit) -> None:
-        self._name, self._number, self._emit = name, 0, emit
+        self._name, self._emit = name, emit
+        self._numbers.clear()
 
-    def _take(self, found: Any) -> None:
+    def _take(self, whose: str, found: Any) -> None:
         value = {
             "effect": str(found.effect),
             "rules": sorted(found.rules),
@@ -91,6 +95,6 @@ class _Made:
             "severity": str(found.severity),
             "would": None if found.would is None else str(found.would),
         }
-        self._emit(f"decision {self._name} call {self._number}", value)
-        self._number += 1
+        self._emit(f"decision {self._name} {whose} call {self._numbers[whose]}", value)
+        self._numbers[whose] += 1
         self.total += 1

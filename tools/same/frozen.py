@@ -7,8 +7,10 @@ which asks it once more or less does the same.
 from __future__ import annotations
 
 import datetime
+import itertools
 import os
 import random
+import tempfile
 import time
 import uuid
 from hashlib import sha256
@@ -73,6 +75,8 @@ def freeze() -> None:
     os.urandom = _BYTES.take
     uuid.uuid4 = lambda: uuid.UUID(bytes=_BYTES.take(16), version=4)
     random._urandom = _BYTES.take  # type: ignore[attr-defined]
+    # Patterns of commands are held against the path of the store: `pkill -f x` must not depend on a letter in it.
+    tempfile._name_sequence = (f"{os.getpid()}-{number}" for number in itertools.count())  # type: ignore[attr-defined]
     restart("")
 
 
