@@ -6,6 +6,8 @@ import json
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import msgspec
+
 from tallystick.seal.canonical import canonical
 from tallystick.seal.hashes import commitment, fields_hash, genesis, salt
 from tallystick.seal.line import Line, Sealed, Slot, parse_line, seal_line
@@ -21,7 +23,7 @@ HASH = "0b" * 32
 def seal(values: dict[str, Any] | None = None, raw: dict[str, bytes] | None = None, **other: Any) -> Sealed:
     """A step of these values beside META."""
     seed = other.pop("seed", SEED)
-    slot = Slot(SID, 0, genesis(SID))._replace(**other)
+    slot = msgspec.structs.replace(Slot(SID, 0, genesis(SID)), **other)
     return seal_line(slot, seed=seed, values={"meta": META, **(values or {})}, raw=raw)
 
 

@@ -6,9 +6,11 @@ histories. What is compared of a decision is what it does and which rules made i
 
 from __future__ import annotations
 
+import json
 import tomllib
 from collections import Counter
 from collections.abc import Iterator
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +34,7 @@ def decision_facts(tree: Path, histories: list[Path], emit: Emit, *, part: int, 
         for number, (name, case) in enumerate(_cases(tree, histories)):
             if number % parts == part and number // parts % sample == 0:
                 restart(name)
-                made.begin(name, emit)
+                made.begin(name, case, emit)
                 names.append(name)
                 yield case
 
@@ -66,11 +68,16 @@ def _cases(tree: Path, histories: list[Path]) -> Iterator[tuple[str, Any]]:
 
 
 class _Made:
-    """Sees each decision that is made, whoever asked for it. A call is known by its session, and its place in that."""
+    """Sees each decision that is made, whoever asked for it.
+
+    A call is known by its place in its session, and that by what is called in it: its id depends on chance, and its place
+    among others on the id.
+    """
 
     def __init__(self) -> None:
         self.total = 0
         self._name = ""
+        self._sessions: dict[str, str] = {}
         self._numbers: Counter[str] = Counter()
         self._emit: Emit = lambda _key, _value: None
         decider = loaded_class("Decider")
@@ -78,16 +85,25 @@ class _Made:
 
         def seen(decider: Any, call: Any, *arguments: Any, **named: Any) -> Any:
             found = decide(decider, call, *arguments, **named)
-            self._take(f"{call.agent} {call.session}", found)
+            self._take(call, found)
             return found
 
         decider.decide = seen
 
-    def begin(self, name: str, emit: Emit) -> None:
+    def begin(self, name: str, case: Any, emit: Emit) -> None:
         self._name, self._emit = name, emit
         self._numbers.clear()
+        called: dict[str, list[object]] = {}
+        for call in case.calls:
+            called.setdefault(call.session, []).append([call.tool, call.args])
+        digests = {sid: sha256(json.dumps(calls).encode()).hexdigest()[:8] for sid, calls in called.items()}
+        alike: Counter[str] = Counter()
+        for sid, digest in digests.items():
+            alike[digest] += 1
+            self._sessions[sid] = f"{digest}-{alike[digest]}"
 
-    def _take(self, whose: str, found: Any) -> None:
+    def _take(self, call: Any, found: Any) -> None:
+        whose = f"{call.agent} {self._sessions[call.session]}"
         value = {
             "effect": str(found.effect),
             "rules": sorted(found.rules),

@@ -6,7 +6,6 @@ Owns where such a question begins, and the tree's nodes. The walk is `store.tain
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
 
 import msgspec
 
@@ -92,7 +91,7 @@ def _call_of(graph: Graph, step: StepEntry, id_: int) -> int:
     return found
 
 
-class _Branch(NamedTuple):
+class _Branch(msgspec.Struct, frozen=True):
     """How a node hangs in the tree."""
 
     depth: int

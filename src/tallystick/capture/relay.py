@@ -31,7 +31,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 import msgspec
 from msgspec.structs import replace
@@ -89,7 +89,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """How long the end waits for the observer."""
 
 
-class Streams(NamedTuple):
+class Streams(msgspec.Struct, frozen=True):
     """The descriptors that the other side writes to and reads from."""
 
     stdin: int

@@ -4,8 +4,6 @@ Owns the schema of `agents/*.toml` and `agent_conventions.toml`, and the values 
 elsewhere is derived from these. Must not know who asks: policies, hooks, audits and imports each derive what they need.
 """
 
-from __future__ import annotations
-
 import enum
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
@@ -217,7 +215,7 @@ class Table(Entry, frozen=True, kw_only=True):
     """The column by which the tables below name a row of this one."""
     link: str = ""
     """In a table below another: the column that holds the key of the row it belongs to. It should have an index."""
-    below: tuple[Table, ...] = ()
+    below: "tuple[Table, ...]" = ()
     """Tables of which each row belongs to a row of this one. They are read right after that row, one after the other;
     rows whose owner is missing come after all that have one."""
 

@@ -3,8 +3,6 @@
 Owns the schema of `code/language_sets.toml`. Must not know a reader.
 """
 
-from __future__ import annotations
-
 from tallystick.catalog.loading import Entry, load
 
 

@@ -23,7 +23,8 @@ T = TypeVar("T")
 class Entry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The base of every schema: its members are named, and an unknown member is an error.
 
-    A schema is written `class Agent(Entry, frozen=True): ...`; mypy wants the word repeated.
+    A schema is written `class Agent(Entry, frozen=True): ...`; mypy wants the word repeated. Its module does without `from
+    __future__ import annotations`: types that are texts are compiled one by one at each start.
     """
 
 

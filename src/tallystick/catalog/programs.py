@@ -4,8 +4,6 @@ Owns the schema of an entry and the tables made of all entries. Must not know wh
 names them. Words within a text are apart by blanks throughout.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import cache
 from types import MappingProxyType

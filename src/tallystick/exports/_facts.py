@@ -3,8 +3,6 @@
 Owns the schema of that file. Must not know how a step becomes a record of any format.
 """
 
-from __future__ import annotations
-
 from functools import cache
 
 from tallystick.catalog import Entry, load

@@ -4,8 +4,6 @@ Owns the spelling, that of https://opentelemetry.io/schemas/gen-ai/1.42.0, and w
 does not say. Must not know steps.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 

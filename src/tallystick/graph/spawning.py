@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from hashlib import blake2b
-from typing import NamedTuple
+
+import msgspec
 
 from tallystick.graph.graph import Graph, Row
 from tallystick.graph.relating import batches
@@ -103,7 +104,7 @@ def _beginnings(graph: Graph, session: Row) -> Iterator[Edge]:
             yield Edge(source=source, target=node, relation="began", at_ms=prompt[1])
 
 
-class _NamedParent(NamedTuple):
+class _NamedParent(msgspec.Struct, frozen=True):
     """The parent that a session names: sealed into its first entry, or claimed, by the agent's own ids."""
 
     session: str | None

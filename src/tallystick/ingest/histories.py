@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, nullcontext
 from datetime import tzinfo
 from pathlib import Path
-from typing import NamedTuple
 
 import msgspec
 
@@ -58,7 +57,7 @@ def count_passed_over(paths: Sequence[Path], found: Sequence[Found | Refused]) -
     return sum(file not in known for file in files)
 
 
-class Reading(NamedTuple):
+class Reading(msgspec.Struct, frozen=True):
     """How files are read."""
 
     zone: tzinfo | None = None

@@ -18,7 +18,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from types import FrameType
-from typing import NamedTuple
 
 import msgspec
 from msgspec.structs import replace
@@ -63,7 +62,7 @@ class Ran(msgspec.Struct, frozen=True, kw_only=True):
     remarks: tuple[str, ...]
 
 
-class Command(NamedTuple):
+class Command(msgspec.Struct, frozen=True):
     """A command that is to be run."""
 
     words: Sequence[str]

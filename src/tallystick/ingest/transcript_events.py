@@ -10,7 +10,9 @@ import time
 from collections import deque
 from contextlib import closing
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import Protocol
+
+import msgspec
 
 from tallystick.agents import Adapter
 from tallystick.capture.history import Piece
@@ -75,7 +77,7 @@ class Followed(Protocol):
         ...
 
 
-class TranscriptFile(NamedTuple):
+class TranscriptFile(msgspec.Struct, frozen=True):
     """A file that is to be followed."""
 
     adapter: Adapter

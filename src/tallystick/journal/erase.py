@@ -10,7 +10,7 @@ import contextlib
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 import msgspec
 
@@ -40,7 +40,7 @@ class Erased(msgspec.Struct, frozen=True):
     blob_bytes: int
 
 
-class Grounds(NamedTuple):
+class Grounds(msgspec.Struct, frozen=True):
     """Why something is erased."""
 
     basis: str

@@ -4,8 +4,6 @@ Owns how a path is compared with the registries of specs/gensee.md 5.2, which ar
 done with such a file.
 """
 
-from __future__ import annotations
-
 import re
 from functools import cache
 

@@ -7,7 +7,6 @@ Kinds and directions: specs/gensee.md 4. `derived_from` runs from the source to 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
 
 import msgspec
 
@@ -52,7 +51,7 @@ class End(msgspec.Struct, frozen=True):
     at_us: int
 
 
-class Evidence(NamedTuple):
+class Evidence(msgspec.Struct, frozen=True):
     """What an edge rests on: how sure it is, what says so (JSON), and when it happened."""
 
     confidence: float

@@ -11,7 +11,7 @@ import logging
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec.structs import replace
@@ -66,14 +66,14 @@ class _Session(msgspec.Struct):
     """What it says of itself is part of `current`."""
 
 
-class AgentUser(NamedTuple):
+class AgentUser(msgspec.Struct, frozen=True):
     """The user whom agents run as: the home folder and the environment."""
 
     home: Path
     environment: Mapping[str, str]
 
 
-class Sighting(NamedTuple):
+class Sighting(msgspec.Struct, frozen=True):
     """A session of an agent, by the agent's own id, in which events were recorded."""
 
     agent: str

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
-from typing import NamedTuple, Protocol, TypeAlias
+from typing import Protocol, TypeAlias
 
 import msgspec
 from msgspec.structs import replace
@@ -89,7 +89,7 @@ class Counts(msgspec.Struct):
     last_error: str | None = None
 
 
-class Helpers(NamedTuple):
+class Helpers(msgspec.Struct, frozen=True):
     """What a pipeline asks about a delivery, or tells of it."""
 
     decide: Decide

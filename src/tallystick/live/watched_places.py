@@ -12,7 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec.structs import replace
@@ -78,7 +78,7 @@ class Found(msgspec.Struct, frozen=True):
     """For which asking that was; 0: for none."""
 
 
-class Look(NamedTuple):
+class Look(msgspec.Struct, frozen=True):
     """How a place is looked at: what reads the files of its agent and what asks git, and how often."""
 
     gather: Gather

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from datetime import tzinfo
-from typing import NamedTuple
+
+import msgspec
 
 from tallystick.errors import FormatError
 from tallystick.journal.archive import Archive
@@ -36,7 +37,7 @@ _MOST_CHANGES = 62
 _SIGHTINGS = 256
 
 
-class Rules(NamedTuple):
+class Rules(msgspec.Struct, frozen=True):
     """How the steps of a store are recorded."""
 
     zone: tzinfo
@@ -45,7 +46,7 @@ class Rules(NamedTuple):
     """Whether secrets are replaced (`secrets.scrub`)."""
 
 
-class _Entry(NamedTuple):
+class _Entry(msgspec.Struct, frozen=True):
     """An entry that is to be appended."""
 
     kind: str

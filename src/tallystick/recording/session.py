@@ -14,7 +14,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
+
+import msgspec
 
 from tallystick.errors import UsageError
 from tallystick.journal.follow import follow_file
@@ -333,7 +335,7 @@ class Attached(Block):
         set_current(self._outer)
 
 
-class Task(NamedTuple):
+class Task(msgspec.Struct, frozen=True):
     """What a sub-agent is begun for."""
 
     role: str

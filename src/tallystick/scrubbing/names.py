@@ -3,8 +3,6 @@
 Owns the words. Must not know what the value is or in which notation the name stands.
 """
 
-from __future__ import annotations
-
 import enum
 import re
 from functools import lru_cache

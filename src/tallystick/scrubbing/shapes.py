@@ -4,8 +4,6 @@ Owns the table of forms. Each begins with a prefix that its vendor chose so that
 vendors' documented ones, widened where a vendor has lengthened its tokens before. Must not know where a form is looked for.
 """
 
-from __future__ import annotations
-
 import re
 from functools import cache
 from typing import NamedTuple

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Mapping
-from typing import NamedTuple
+
+import msgspec
 
 from tallystick.errors import FormatError
 from tallystick.model.ids import HASH
@@ -30,7 +31,7 @@ class Place(enum.StrEnum):
     LONE = "lone"
 
 
-class Terms(NamedTuple):
+class Terms(msgspec.Struct, frozen=True):
     """What forms the lines of a chain may have."""
 
     place: Place

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, TypeAlias
 
 import msgspec
 
@@ -100,7 +100,7 @@ def hash_of(entry: Entry) -> bytes:
     return entry_hash(entry_text(entry.fields, entry.n, entry.parents, entry.prev, entry.sid))
 
 
-class Slot(NamedTuple):
+class Slot(msgspec.Struct, frozen=True, gc=False):
     """Where in a journal an entry goes."""
 
     sid: str
@@ -134,7 +134,8 @@ def seal_line(slot: Slot, *, seed: bytes, values: Mapping[str, Json], raw: Mappi
     for name in sorted(texts):
         kind, text = texts[name]
         commitments[name] = commitment(name, kind, salt(seed, name), text)
-    entry = _entry_in(slot, fields_hash(commitments.items()).hex())
+    fields = fields_hash(commitments.items()).hex()
+    entry = entry_text(fields, slot.n, slot.parents, slot.prev.hex(), slot.sid)
     as_blobs = _blob_names(texts, len(entry))
     blobs = tuple(Blob(commitments[name].hex(), *texts[name]) for name in commitments if name in as_blobs)
     line = _full_text(entry, seed, texts, commitments, as_blobs)
@@ -144,17 +145,13 @@ def seal_line(slot: Slot, *, seed: bytes, values: Mapping[str, Json], raw: Mappi
 _SMALL = 8 * 1024
 
 
-def _entry_in(slot: Slot, fields: str) -> bytes:
-    return entry_text(fields, slot.n, slot.parents, slot.prev.hex(), slot.sid)
-
-
 def _seal_small(slot: Slot, seed: bytes, values: Mapping[str, Json]) -> Sealed | None:
     """`seal_line` for the common step, whose values are JSON and stay in the line; None for any other."""
     committed = commit_all(seed, values, canonical, _SMALL)
     if committed is None:
         return None
     digest, shown = committed
-    entry = _entry_in(slot, digest)
+    entry = entry_text(digest, slot.n, slot.parents, slot.prev.hex(), slot.sid)
     line = b'{"entry":%b,"fields":{%b},"seed":"%b"}\n' % (entry, b",".join(shown), seed.hex().encode())
     if limits.exceeds_depth(line, limits.DEPTH):
         return None

@@ -9,7 +9,6 @@ from __future__ import annotations
 import base64
 import re
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 import msgspec
 
@@ -160,7 +159,7 @@ class _WrongKey(FormatError):
     """The head is a head, and someone else's."""
 
 
-class _Reached(NamedTuple):
+class _Reached(msgspec.Struct, frozen=True):
     """What a proof that holds is worth to who pins a key, or none."""
 
     exit: int
@@ -178,7 +177,7 @@ def _reached(pinned: bytes | None, require: Require) -> _Reached:
     return _Reached(code, Level.A2, Authenticity.SIGNED, _HIGHER)
 
 
-class _Refusal(NamedTuple):
+class _Refusal(msgspec.Struct, frozen=True):
     """Why a proof does not hold."""
 
     exit: int

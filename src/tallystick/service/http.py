@@ -17,7 +17,9 @@ import json
 import secrets
 import time
 from collections.abc import Awaitable, Callable
-from typing import Any, NamedTuple
+from typing import Any
+
+import msgspec
 
 from tallystick.agents.hooks import Reply
 from tallystick.capture.http import Listener, Request, Response, serve
@@ -36,7 +38,7 @@ _JSON = {"content-type": "application/json"}
 _TEXT = {"content-type": "text/plain; version=0.0.4; charset=utf-8"}
 
 
-class Served(NamedTuple):
+class Served(msgspec.Struct, frozen=True):
     """What of the recorder the port's routes reach."""
 
     status: Callable[[], dict[str, Any]]

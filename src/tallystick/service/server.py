@@ -20,7 +20,9 @@ from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from tallystick.agents.hooks import Reply
 from tallystick.capture.place import SOCKET, Place
@@ -55,7 +57,7 @@ _SPOOL_AGAIN_SECONDS = 5.0
 _MOST_FAILURES = 16
 
 
-class Chores(NamedTuple):
+class Chores(msgspec.Struct, frozen=True):
     """What a recorder does besides answering on its socket, most of it while no one waits."""
 
     indexing: Indexing

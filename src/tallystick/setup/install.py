@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 import msgspec
 
@@ -209,7 +209,7 @@ def _chosen(adapter: HookAdapter, files: tuple[SettingsFile, ...], where: Surrou
     return [file for file in files if file.name in names]
 
 
-class _Installer(NamedTuple):
+class _Installer(msgspec.Struct, frozen=True):
     """Puts a hook into the settings of an agent."""
 
     home: Home

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import datetime
-from typing import NamedTuple
 
 import msgspec
 
@@ -78,7 +77,7 @@ def ask(
     return tuple(_ask(home, target, counting, sizes.get(target.place, set())) for target in asked)
 
 
-class _Counting(NamedTuple):
+class _Counting(msgspec.Struct, frozen=True):
     """Which heads count: those of a store, under some keys, of a date that is not still to come."""
 
     store: str

@@ -5,8 +5,6 @@ version or not. Must not know where an agent keeps them; secrets in them
 are found by `secret_values`, as everywhere in settings.
 """
 
-from __future__ import annotations
-
 import ipaddress
 import re
 from collections.abc import Iterator

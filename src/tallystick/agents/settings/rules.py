@@ -4,8 +4,6 @@ Owns reading them: how severe each is, what it means, and the remedy. Must not k
 names a rule does.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import cache
 from types import MappingProxyType

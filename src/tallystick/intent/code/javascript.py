@@ -5,8 +5,6 @@ calls. Sources: the reference of Node.js (fs, child_process, http, net), of Deno
 and fs-extra.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 

@@ -6,8 +6,6 @@ vim, ed(1), the manuals of gdb, Tcl, Expect and gnuplot, Microsoft's references 
 PowerShell's modules Management and Utility.
 """
 
-from __future__ import annotations
-
 import base64
 import re
 from collections.abc import Callable, Mapping

@@ -4,8 +4,6 @@ Owns Lua's functions that touch files and processes. Must not know statements: `
 reference manual, 6.1, 6.8 and 6.9.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 

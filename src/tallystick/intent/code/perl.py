@@ -4,8 +4,6 @@ Owns Perl's functions that touch files, hosts and processes. Must not know state
 perlfunc, perlop, and the documentation of File::Copy, File::Path, LWP::Simple and HTTP::Tiny.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 

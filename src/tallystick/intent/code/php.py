@@ -4,8 +4,6 @@ Owns PHP's functions that touch files, hosts and processes. Must not know statem
 manual (file system, program execution, cURL, sockets).
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 

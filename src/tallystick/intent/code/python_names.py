@@ -4,8 +4,6 @@ Owns the table of dotted names. Must not know how a program is read. Sources: th
 the documentation of requests, httpx, pandas, polars, NumPy, Pillow, Matplotlib, PyTorch, joblib and openpyxl.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import msgspec

@@ -4,8 +4,6 @@ Owns Ruby's methods that touch files, hosts and processes. Must not know stateme
 documentation of Ruby's core (IO, File, Dir, Kernel) and of fileutils, open3, net/http and open-uri.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 

@@ -6,8 +6,6 @@ always said. A text that is longer than its reader reads is looked at only where
 manuals of Emacs Lisp, R, Julia, Go, Rust, Java, Kotlin, Scala, Groovy, Swift, C#, Elixir, Clojure, Haskell.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache

@@ -4,8 +4,6 @@ Owns the limits on how many files one call's analysis reads, what the call itsel
 language a script is in. Must not know where texts come from: a function is given.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias

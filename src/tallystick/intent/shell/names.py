@@ -4,8 +4,6 @@ Owns the table that makes one name of `gsed`, `python3.12` and `batcat`. Must no
 Sources: the packages of Homebrew and Debian that install coreutils, findutils, awk and others under a second name.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from functools import lru_cache

@@ -4,8 +4,6 @@ Owns what keepers of versions and of secrets, watchers and debuggers leave of a 
 what any program does. Sources: the manuals of each. The system's own wrappers are in `wrappers`.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from itertools import pairwise

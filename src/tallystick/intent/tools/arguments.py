@@ -4,8 +4,6 @@ Owns one spelling for the names of members (`file_path`, `filePath` and `FilePat
 by it. Must not know what a tool does with them.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping
 from functools import lru_cache

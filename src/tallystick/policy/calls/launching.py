@@ -7,8 +7,6 @@ Jest, Vitest, Mocha, ESLint, Vite, webpack and the other tools named here; npm-s
 reference, 5; the references of Node.js (modules), Ruby (Kernel#require_relative), perlfunc, PHP and Lua.
 """
 
-from __future__ import annotations
-
 import posixpath
 import re
 from collections.abc import Iterator, Mapping, Sequence

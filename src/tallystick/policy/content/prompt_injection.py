@@ -8,8 +8,6 @@ Sources: specs/gensee.md 5.3; Unicode 16.0 (general category Cf), UTS 51 on flag
 text; RFC 4648.
 """
 
-from __future__ import annotations
-
 import base64
 import binascii
 import re

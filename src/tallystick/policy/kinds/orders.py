@@ -4,8 +4,6 @@ Owns the word for it, and the names and folders of these files. Must not know wh
 Sources: docs/agents; the agents' documentation of their instruction files, and agents.md.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from functools import lru_cache

@@ -4,8 +4,6 @@ Owns those names, and those that look so and are none: public keys, templates, s
 places: `secret_places` does. Paths are plain, see `homes`.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 

@@ -4,8 +4,6 @@ Owns those lists (specs/gensee.md 5.2, and what it says is missing there). Must 
 they lie: `secret_names` does. Paths are plain, see `homes`.
 """
 
-from __future__ import annotations
-
 import re
 
 from tallystick.catalog.agents import AGENTS, secrets

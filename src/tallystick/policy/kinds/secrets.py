@@ -4,8 +4,6 @@ Owns the words for it, and how names, places and the user's settings make one. B
 that it leads to count. The lists are in `secret_names` and `secret_places`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import lru_cache
 

@@ -5,8 +5,6 @@ bash(1), zsh(1), fish(1), csh(1), login(1), pam_env(7), crontab(5), systemd.unit
 ld.so(8), githooks(5), Python's `site`, the XDG autostart specification, MITRE ATT&CK TA0003; the agents' pages (docs/agents).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from tallystick.catalog.agents import AGENTS as _AGENTS

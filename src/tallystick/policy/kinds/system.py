@@ -5,8 +5,6 @@ stands for the folder. Sources: the Filesystem Hierarchy Standard 3.0, hier(7); 
 ignored files that forges offer for languages.
 """
 
-from __future__ import annotations
-
 import posixpath
 import re
 from collections.abc import Iterator

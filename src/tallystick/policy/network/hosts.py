@@ -7,8 +7,6 @@ Sources: inet_aton(3); RFC 4291, 6052 and 3056; the WHATWG URL Standard, "Host p
 instance metadata; the manuals of the package managers for their default registries.
 """
 
-from __future__ import annotations
-
 import ipaddress
 import re
 import unicodedata

@@ -7,8 +7,6 @@ the runner's own question beforehand (`npx -y`). Sources: the manuals of npm, go
 templates and manuals of the tools that are named; the clouds' documents on their registries.
 """
 
-from __future__ import annotations
-
 import posixpath
 import re
 from collections.abc import Iterator

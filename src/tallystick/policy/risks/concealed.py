@@ -6,8 +6,6 @@ the agent gave itself gets a word of its own, since files that run are inspected
 so that long texts take linear time.
 """
 
-from __future__ import annotations
-
 import ast
 import base64
 import binascii

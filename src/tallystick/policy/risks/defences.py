@@ -5,8 +5,6 @@ services. Asking for a state is work. Sources: the manual pages of iptables, nft
 SELinux, AppArmor, systemd; Apple's and Microsoft's references of the programs named here; specs/gensee.md 5.3.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
 

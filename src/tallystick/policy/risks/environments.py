@@ -4,8 +4,6 @@ Owns recognizing that in commands and in code, and which names promise a secret 
 one and `printenv PATH` shows one: both are work. The values are unknown before a call runs.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 

@@ -4,8 +4,6 @@ Owns those programs and the files that stand for them. To stop a server by its i
 Sources: the manual pages of procps, psmisc, kmod, util-linux, iproute2, systemd; networksetup(8), scutil(8) on macOS.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
