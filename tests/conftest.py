@@ -51,6 +51,7 @@ def pytest_collection() -> Iterator[None]:
         return (yield)
     finally:
         gc.freeze()
+        gc.set_threshold(20_000)  # as the program's commands have it
         gc.enable()
 
 
