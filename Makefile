@@ -24,10 +24,10 @@ all: check test
 demo: .venv/ready
 	@$(IN_A_CLEAN_HOME) tally demo
 
-# Three workers, because many tests wait for a process. TESTS="tests/seal -k merkle" runs some of them. The order differs from run to run: TESTS="--randomly-seed=N", with the
+# Four workers, because many tests wait for a process. TESTS="tests/seal -k merkle" runs some of them. The order differs from run to run: TESTS="--randomly-seed=N", with the
 # seed that a run prints first, repeats it.
 test: .venv/ready
-	@$(IN_A_CLEAN_HOME) pytest -n 3 --dist worksteal $(TESTS)
+	@$(IN_A_CLEAN_HOME) pytest -n 4 --dist worksteal $(TESTS)
 
 # Types take as long as all the rest: the two run side by side.
 check: .venv/ready

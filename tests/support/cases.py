@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, TypeVar, get_type_hints
 
 import msgspec
+import pytest
 from _pytest.mark.structures import ParameterSet
 
 _T = TypeVar("_T")
@@ -121,3 +122,10 @@ def _report(failures: list[Exception], of: int) -> None:
         rows = "\n".join(error.__notes__[-1] for error in failures)
         sys.stdout.write(rows)
         raise ExceptionGroup(f"{len(failures)} of {of} rows", failures)
+
+
+def each_second(names: Iterable[str]) -> list[ParameterSet]:
+    """All names in order, sorted; every other one is tried by `make soak` alone."""
+    return [
+        pytest.param(name, marks=[pytest.mark.soak] if number % 2 else []) for number, name in enumerate(sorted(names))
+    ]

@@ -194,7 +194,7 @@ def test_whatever_is_pressed_at_whatever_size_nothing_breaks(tmp_path: Path, see
     keys = [*(key for key in bound if key != "q"), *"jkgGab12u", "tab", "enter", "escape", "pagedown", "left", "right"]
 
     async def script(pilot: Pilot[None]) -> None:
-        for _ in range(100):
+        for _ in range(50):
             await pilot.press(chance.choice(keys))
             if chance.random() < 0.05:
                 await pilot.resize_terminal(chance.randint(5, 140), chance.randint(3, 50))
