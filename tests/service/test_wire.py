@@ -370,10 +370,12 @@ def test_what_is_no_delivery_is_closed_without_an_answer(folder: Path, said: byt
 
 @pytest.mark.skipif(not hasattr(socket, "SO_PEERCRED"), reason="the other end's user is asked for in another way")
 def test_a_process_of_another_user_is_hung_up_on(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    mine = os.getuid()
+
     async def test() -> None:
         async with serving(folder) as (server, connect):
             with monkeypatch.context() as patch:
-                patch.setattr(os, "getuid", lambda: 12345)
+                patch.setattr(os, "getuid", lambda: mine + 1)
                 assert await answer_of(await connect(), b"STATUS\n") == b""
             assert await answer_of(await connect(), b"STATUS\n") == b"well"
             await until(lambda: server.gate.open == 0)
