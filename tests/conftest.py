@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import itertools
+import re
 import shutil
 from collections.abc import Iterator
 from datetime import UTC
@@ -23,6 +25,7 @@ pytest_plugins = ("tests.support.fixtures",)
 
 MACHINE = machine.set_up()
 _LONGEST_ID = 200
+_FOLDERS = itertools.count()
 laws.register()
 
 
@@ -72,6 +75,15 @@ def _every_test_finds_the_same_machine(request: pytest.FixtureRequest) -> Iterat
     MACHINE.restore()
     if folder is not None and processes.children() != before:
         processes.stop_below(folder)
+
+
+@pytest.fixture
+def tmp_path(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder for one test alone. pytest's own looks through the folders of all tests before each new one."""
+    name = re.sub(r"\W", "_", request.node.name)[:30]
+    folder = tmp_path_factory.getbasetemp() / f"{name}{next(_FOLDERS)}"
+    folder.mkdir(0o700)
+    return folder
 
 
 @pytest.fixture(scope="session")

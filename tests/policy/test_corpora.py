@@ -15,7 +15,7 @@ from tallystick.model.decision import Effect
 
 CORPUS = Path(__file__).parent / "corpus"
 KEPT = Path(__file__).parents[2] / "docs" / "judged.json"
-PARTS = 8
+PARTS = 16
 CORPORA = ["attacks", "benign", *HELD_OUT]
 
 

@@ -1,4 +1,4 @@
-"""How many examples a property test tries: a quarter in `make test`, all in `make soak`.
+"""How many examples a property test tries: a sixth in `make test`, all in `make soak`.
 
 Owns the two profiles of Hypothesis. A test that needs another number than the usual 100 asks `examples` for it, so that the
 run decides here too.
@@ -14,7 +14,7 @@ _FEWEST = 8
 
 def register() -> None:
     """Make the profiles `quick` and `thorough`. Both are Hypothesis' own for CI: a failure comes back."""
-    settings.register_profile("quick", settings.get_profile("ci"), max_examples=_USUAL // 4)
+    settings.register_profile("quick", settings.get_profile("ci"), max_examples=_USUAL // 6)
     settings.register_profile("thorough", settings.get_profile("ci"), max_examples=_USUAL)
 
 
