@@ -5,6 +5,8 @@ Owns what is asked of `policy.content.inspection` while journals are projected. 
 
 from __future__ import annotations
 
+from tallystick.policy.content.code_files import language_in, may_have_tags
+
 _HOME = "/home/dev"
 """Stands for a home folder: an index is the same anyone who makes it."""
 _MOST = 64 << 10
@@ -12,14 +14,14 @@ _MOST = 64 << 10
 
 def tags_in(content: str, uri: str) -> tuple[str, ...]:
     """The tags of a content that a call writes to a file; none where it is not code, or has nothing that matters in it."""
-    # The tables of risks take time to load: an index without code does not need them.
-    from tallystick.policy.content.inspection import content_tags, language_in
-
     if len(content) > _MOST:
         return ()
     language = language_in(content, uri)
-    if language is None:
+    if language is None or not may_have_tags(content):
         return ()
+    # The tables of risks take time to load: an index of harmless code does not need them.
+    from tallystick.policy.content.inspection import content_tags
+
     return tuple(sorted(content_tags(content, language, home=_HOME, name=uri.rpartition("/")[2])))
 
 

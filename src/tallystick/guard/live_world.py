@@ -20,7 +20,8 @@ import msgspec
 
 from tallystick.capture.content import Contents
 from tallystick.capture.tracking import repository_of, tracking_of
-from tallystick.policy.content.inspection import content_tags, language_in
+from tallystick.policy.content.code_files import language_in
+from tallystick.policy.content.inspection import content_tags
 from tallystick.policy.world import Content, FileKind, FileState, Past, Provenance, Tracking, Unread
 from tallystick.scrubbing.finding import Counts, scrub_text
 

@@ -11,7 +11,8 @@ from tallystick.journal.home import Home
 from tallystick.model.decision import Call, Effect
 from tallystick.model.step import Json
 from tallystick.policy.calls.high_impact import GRAVE
-from tallystick.policy.content.inspection import TAGS, content_tags, is_notebook, language_in
+from tallystick.policy.content.code_files import language_in
+from tallystick.policy.content.inspection import TAGS, content_tags, is_notebook
 from tallystick.policy.risks import RISKS
 from tests.support.cases import each, each_case
 from tests.support.working import Work
@@ -49,21 +50,6 @@ def test_a_content_is_tagged(text: str, name: str, tag: str) -> None:
 @each_case("text, name")
 def test_ordinary_code_has_no_tags(text: str, name: str) -> None:
     assert content_tags(text, language_in(text, name) or "", home=HOME, name=name) == frozenset()
-
-
-@each(
-    "text, name, language",
-    [
-        ("x", "a.py", "python"),
-        ("x", "a.md", None),
-        ("cat ~/.ssh/id_rsa", "notes.txt", None),
-        ("#!/usr/bin/env node\n", "run", "javascript"),
-        ("x", "Makefile", "tasks"),
-        ("x", "justfile", "tasks"),
-    ],
-)
-def test_what_is_code(text: str, name: str, language: str | None) -> None:
-    assert language_in(text, f"/w/{name}") == language
 
 
 def test_what_is_grave_has_a_tag() -> None:

@@ -1,9 +1,8 @@
 """What the content of a file tells of it, before it runs and when it is written: tags.
 
-Owns which content is code (also in cells of notebooks, but not how those are cut), the tags, and that they belong to a
-digest: what holds something else has other tags. Must not know what follows from a tag, nor open a file. A call's own
-intents come from `reading`; tags are for what is only written now, for what the record keeps, and for content that
-could not be inspected.
+Owns which cells of notebooks are code (but not how those are cut), the tags, and that they belong to a digest: what holds
+something else has other tags. Must not know what follows from a tag, nor open a file. A call's own intents come from
+`reading`; tags are for what is only written now, for what the record keeps, and for content that could not be inspected.
 """
 
 from __future__ import annotations
@@ -13,14 +12,10 @@ import re
 from collections.abc import Iterator
 from hashlib import sha256
 
-from ahocorasick_rs import AhoCorasick
-
-from tallystick.catalog.loading import load
 from tallystick.intent.actions import Reading
 from tallystick.intent.code.notebooks import cells, in_cell
 from tallystick.intent.shell.commands import Environment
 from tallystick.intent.shell.effects import read_effects, read_file_effects
-from tallystick.intent.shell.files import language_of
 from tallystick.intent.shell.recipes import package_scripts
 from tallystick.intent.shell.tasks import shell_of_makefile, task_texts
 from tallystick.intent.tools.arguments import plain_name, strings
@@ -30,6 +25,7 @@ from tallystick.model.intent import Intent
 from tallystick.model.step import Json
 from tallystick.policy.calls.high_impact import GRAVE, grave
 from tallystick.policy.calls.reading import CallReading
+from tallystick.policy.content.code_files import MOST_INSPECTED, is_binary, is_makefile, language_in, may_have_tags
 from tallystick.policy.risks import bombs, concealed, defences, disks, machine, reverse_shells
 from tallystick.policy.risks.risk import Risk
 from tallystick.policy.settings import Settings
@@ -56,31 +52,13 @@ MEANINGS: dict[str, str] = {
     **TAGS,
 }
 """What each tag of a content means."""
-_TELLING = AhoCorasick(
-    [word.replace("~", " ") for word in load("telling/content", dict[str, tuple[str, ...]])["words"]]
-)
-"""What a text must have for it to get any tag."""
-_MOST = 256 << 10
 _MOST_KNOWN = 4096
 _WORKSPACE = "/workspace"
 _INSTALLED = re.compile(
     r"/(?:node_modules|site-packages|dist-packages|\.venv|venv|\.tox|\.nox|\.cargo|\.rustup|\.local|go|\.nvm|\.pyenv|\.rbenv|\.asdf"
     r"|\.volta|\.bun|\.deno|\.sdkman|miniconda3|anaconda3|\.yarn)/(?:.*/)?(?:bin|shims|releases|Scripts)/"
 )
-_MAKEFILE = re.compile(r"(?:GNUm|m|M)akefile|.*\.mk")
 _LINES_OF_RECIPES = re.compile(r"^\t[@+-]*(.*)$", re.MULTILINE)
-
-
-def language_in(text: str, path: str) -> str | None:
-    """The language of a text if it is code: by its first line, or by the name of its file."""
-    name = posixpath.basename(path)
-    if (
-        _MAKEFILE.fullmatch(name)
-        or name == "package.json"
-        or (task_texts(name, "", ()) is not None and name.find(".y") < 0)
-    ):
-        return "tasks"
-    return language_of(text, path, "")
 
 
 def content_tags(text: str, language: str, *, home: str, name: str = "") -> frozenset[str]:
@@ -90,12 +68,12 @@ def content_tags(text: str, language: str, *, home: str, name: str = "") -> froz
         language: as `language_in` gives it, or the program's that runs it.
         name: of the file, for files of tasks.
     """
-    if len(text) > _MOST:
-        return frozenset(("too-large",))
-    if "\0" in text[:8192]:
-        return frozenset(("binary",))
-    if not _TELLING.find_matches_as_indexes(text.lower()):
+    if not may_have_tags(text):
         return frozenset()
+    if len(text) > MOST_INSPECTED:
+        return frozenset(("too-large",))
+    if is_binary(text):
+        return frozenset(("binary",))
     key = (sha256(text.encode("utf-8", "surrogatepass")).digest(), language, home, name if language == "tasks" else "")
     found = _known.get(key)
     if found is None:
@@ -185,7 +163,7 @@ def _found(text: str, language: str, home: str, name: str) -> frozenset[str]:
 def _tasks(text: str, name: str) -> tuple[str, ...]:
     if name == "package.json":
         return tuple(package_scripts(text).values())[:100]
-    if _MAKEFILE.fullmatch(name):
+    if is_makefile(name):
         lines = _LINES_OF_RECIPES.findall(text)[:500]
         return ("\n".join(line.replace("$$", "$") for line in lines), *shell_of_makefile(text))
     return task_texts(name, text, ()) or ()
