@@ -5,8 +5,6 @@ Owns what is asked of `policy.content.inspection` while journals are projected. 
 
 from __future__ import annotations
 
-from tallystick.policy.content.code_files import language_in, may_have_tags
-
 _HOME = "/home/dev"
 """Stands for a home folder: an index is the same anyone who makes it."""
 _MOST = 64 << 10
@@ -14,6 +12,8 @@ _MOST = 64 << 10
 
 def tags_in(content: str, uri: str) -> tuple[str, ...]:
     """The tags of a content that a call writes to a file; none where it is not code, or has nothing that matters in it."""
+    from tallystick.policy.content.code_files import language_in, may_have_tags
+
     if len(content) > _MOST:
         return ()
     language = language_in(content, uri)
