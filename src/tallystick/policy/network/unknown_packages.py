@@ -3,7 +3,7 @@
 Owns who counts as known: what the project names, what is widely used, what has a version that was chosen, and hosts
 that are public registries or the user's own. The lists of what is widely used say that a name is known, not that what
 stands behind it is good. A package of a registry is daily work, so of the runners only those calls count that answer
-the runner's own question beforehand (`npx -y`). Sources: the manuals of npm, go, docker, kubectl and helm; the
+the runner's own question in advance (`npx -y`). Sources: the manuals of npm, go, docker, kubectl and helm; the
 templates and manuals of the tools that are named; the clouds' documents on their registries.
 """
 

@@ -111,7 +111,7 @@ class Done(msgspec.Struct, frozen=True, kw_only=True):
     folder: str = ""
     """Where it ran."""
     is_unlisted: bool = False
-    """Nothing is known of the tool but its name."""
+    """Only the name of the tool is on record."""
     is_sensitive: bool = False
     """It gave a secret, other than by reading a path that is one."""
 
