@@ -22,7 +22,7 @@ def new(work: Work, *, has_index: bool = False) -> SessionFamilies:
 
 
 def sources(kin: SessionFamilies, family: tuple[str, str]) -> set[str]:
-    return {start.source for start in kin.journals(family)}
+    return {start.source for start, _ in kin.journals(family)}
 
 
 def test_a_session_that_is_not_recorded_is_a_family_of_its_own(work: Work) -> None:
@@ -66,8 +66,8 @@ def test_the_order_in_which_journals_are_found_does_not_matter(work: Work) -> No
     everything = new(work)
     for number, (name, parent) in enumerate((("s", None), ("a", "s"), ("b", "a"))):
         work.begin(name, parent=parent)
-        (start,) = [one for one in everything.journals(everything.family(AGENT, name)) if one.source == name]
-        os.utime(start.path, (9 - number, 9 - number))
+        (path,) = [path for one, path in everything.journals(everything.family(AGENT, name)) if one.source == name]
+        os.utime(path, (9 - number, 9 - number))
     kin = new(work)
     assert sources(kin, kin.family(AGENT, "s")) == {"s", "a", "b"}
 
@@ -93,13 +93,43 @@ def test_an_old_session_is_found_through_the_index(work: Work, monkeypatch: pyte
     for number, name in enumerate(("old", "child", "new")):
         work.call("Bash", {"command": "ls"}, session=name)
         family = everything.family(AGENT, name)
-        (start,) = [start for start in everything.journals(family) if start.source == name]
-        os.utime(start.path, (number + 1, number + 1))
+        (path,) = [path for start, path in everything.journals(family) if start.source == name]
+        os.utime(path, (number + 1, number + 1))
     monkeypatch.setattr("tallystick.guard.session_families._MOST_AT_FIRST", 1)
     assert sources(new(work), (AGENT, "old")) == set()
     kin = new(work, has_index=True)
     assert sources(kin, kin.family(AGENT, "old")) == {"old", "child"}
     assert kin.family(AGENT, "new") == (AGENT, "new")
+
+
+@pytest.mark.parametrize("looked_at", [1, 2])
+def test_continuations_of_which_the_index_knows_most_are_one_family(
+    work: Work, looked_at: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Twenty sessions, each the continuation of the one before; only the newest of their journals are looked at."""
+    names = [f"own-id-{number}" for number in range(20)]
+    everything = new(work)
+    for number, name in enumerate(names):
+        work.begin(name, parent=names[number - 1] if number else None)
+        work.call("Bash", {"command": "ls"}, session=name, is_judged=False)
+        family = everything.family(AGENT, name)
+        (path,) = [path for start, path in everything.journals(family) if start.source == name]
+        written = 100 - number if number > 17 else number + 1  # the last is read before the one that it goes on from
+        os.utime(path, (written, written))
+    monkeypatch.setattr("tallystick.guard.session_families._MOST_AT_FIRST", looked_at)
+    kin = new(work, has_index=True)
+    assert kin.newest(4) == [(AGENT, names[0])]
+    assert kin.family(AGENT, names[5]) == (AGENT, names[0])
+    assert sources(kin, (AGENT, names[0])) == set(names)
+
+
+def test_more_sessions_than_are_kept_are_forgotten_and_found_again(work: Work, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tallystick.guard.session_families._MOST_KNOWN", 3)
+    kin = new(work)
+    for number in range(5):
+        work.begin(f"s{number}")
+        assert sources(kin, kin.family(AGENT, f"s{number}")) == {f"s{number}"}
+    assert sources(kin, kin.family(AGENT, "s0")) == {"s0"}
 
 
 def test_a_journal_without_a_whole_first_line_is_read_when_it_has_one(work: Work) -> None:

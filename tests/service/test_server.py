@@ -8,6 +8,8 @@ import json
 import os
 import signal
 import socket
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from functools import partial
@@ -26,10 +28,14 @@ from tallystick.journal.read import read_session
 from tallystick.live.delivery import Delivery
 from tallystick.live.hook_pipeline import HookPipeline
 from tallystick.model.recorded import Recorded
+from tallystick.model.step import Opening, Ref, SessionKind
+from tallystick.recording.session_writer import SessionWriter
+from tallystick.recording.store import init_store
 from tallystick.service.server import Chores, Server
 from tallystick.service.start import run
 from tallystick.service.wire import read_header
 from tallystick.trust.verify import verify_store
+from tallystick.workspace.index_live import index_sessions
 from tests.service.conftest import Deliver, pre_tool_use
 from tests.support import hooks, recorders
 
@@ -113,6 +119,62 @@ def test_no_answer_is_given_before_what_it_waits_for_is_on_disk(home: Home, seco
 
     asyncio.run(test())
     assert live.events == ["recorded", "on disk", "answered"] * 80
+
+
+_FAULTY = """
+import sys
+from tallystick.service import start
+from tallystick.service.server import Server
+
+def fail(*_):
+    raise RuntimeError("dictionary changed size during iteration")
+
+start._warm = fail
+Server._take_spooled = fail
+sys.exit(start.run(sys.argv[1]))
+"""
+
+
+def test_a_fault_before_the_first_call_does_not_end_the_recorder(home: Home, deliver: Deliver) -> None:
+    """Whatever is loaded in advance or waits in the spool: hooks are answered, and `status` names the fault."""
+    with subprocess.Popen([sys.executable, "-P", "-c", _FAULTY, str(home.folder)]) as process:
+        try:
+            wait_for(
+                lambda: "loading before the first call" in str((recorder.status(home.folder) or {}).get("last_error"))
+            )
+            done = deliver(pre_tool_use(1, command="git status"))
+            assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+            wait_for(lambda: calls(home) == ["toolu_0001"])
+            assert process.poll() is None
+        finally:
+            process.terminate()
+
+
+def test_a_family_of_continuations_does_not_end_the_recorder(home: Home, deliver: Deliver) -> None:
+    """Twenty sessions, each the continuation of the one before; most of their journals are of a month that is long over."""
+    init_store(home)
+    writer = SessionWriter(home)
+    old = home.journals / "2001" / "01"
+    old.mkdir(parents=True)
+    (home.journals / "2002").mkdir()
+    for number in range(20):
+        kind, above = (
+            (SessionKind.CONTINUATION, Ref(session=f"own-id-{number - 1}")) if number else (SessionKind.ROOT, None)
+        )
+        writer.open(Opening(session=f"own-id-{number}", agent="claude-code", kind=kind, parent=above))
+    writer.close()
+    index_sessions(home, sorted(home.session_ids()))
+    for _, path in home.sessions():
+        name = str(next(read_session(home, path.stem)).member("source_session"))
+        if name in ("own-id-18", "own-id-19"):
+            os.utime(path, (100 - int(name[-2:]),) * 2)  # the last is read before the one that it goes on from
+        else:
+            path.rename(old / path.name)
+    pid = recorders.start(home.folder)
+    wait_for(lambda: (recorder.status(home.folder) or {}).get("port"))
+    done = deliver({**pre_tool_use(1, command="git status"), "session_id": "own-id-19"})
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    assert (recorder.status(home.folder) or {})["pid"] == pid
 
 
 def test_there_is_one_recorder_however_many_hooks_start_one_at_once(home: Home, deliver: Deliver) -> None:

@@ -23,7 +23,6 @@ from tallystick.guard.call_effects import CallEffects, recorded_deed
 from tallystick.guard.decide import AgentMachine, Decider
 from tallystick.guard.effect_counts import EffectCounts
 from tallystick.guard.policies import Policies, load_set, read_policy_file
-from tallystick.guard.session_families import Start
 from tallystick.guard.session_state import SessionState
 from tallystick.journal.home import Home
 from tallystick.journal.read import read_session
@@ -38,6 +37,7 @@ from tallystick.policy.settings import Profile, Settings
 from tallystick.policy.taint.untrusted_input import Hearing
 from tallystick.policy.world import Content, FileState, Marker, Past, Provenance, Tracking, Unread
 from tallystick.recording.jsonify import plain
+from tallystick.state.families import Start
 
 
 class HistoricalWorld:
@@ -248,7 +248,7 @@ def _calls(home: Home, sid: str, path: Path, then: HistoricalWorld) -> Iterator[
     for step in steps:
         folder = step.text("personal.cwd") or folder
         source, agent = str(step.member("source_session") or source), str(step.member("agent") or agent)
-        start = Start(sid=sid, path=path, agent=agent or CONVENTIONS.assumed, source=source or sid)
+        start = Start(sid=sid, agent=agent or CONVENTIONS.assumed, source=source or sid)
         if step.type != "tool_call" or "corroborates" in step.meta or "revises" in step.meta:
             _note_start(then, start, step)
             continue

@@ -25,7 +25,7 @@ from tallystick.graph.authorship import LastChange, VersionMaker, asked_about_fi
 from tallystick.graph.graph import Graph, GraphError
 from tallystick.guard.approvals import asked_about
 from tallystick.guard.file_authors import Made, is_upkeep
-from tallystick.guard.session_families import Family, SessionFamilies
+from tallystick.guard.session_families import SessionFamilies
 from tallystick.guard.session_state import ReadDeed, SessionState
 from tallystick.intent.shell.commands import Environment
 from tallystick.intent.shell.effects import effects
@@ -36,6 +36,7 @@ from tallystick.model.decision import Call
 from tallystick.policy.taint.origins import PUTS
 from tallystick.policy.taint.untrusted_input import Found, Hearing
 from tallystick.policy.world import Maker, Marker, Past, Provenance
+from tallystick.state.families import Family
 
 _MOST_STORIES = 64
 _MOST_ASKED = 2_000

@@ -1,7 +1,7 @@
-"""Which journals belong together when a call is judged: a session, its continuations and its sub-agents.
+"""Which journals belong together when a call is judged, as far as a store has them.
 
-Owns finding them quickly by the agent's own id, also those that the index does not have yet, and whose work is not that of
-"another session". Must not know what is in a journal but its first entry.
+Owns finding journals quickly by the agent's own id, also those that the index does not have yet. What belongs together is
+`state.families`'. Must not know what is in a journal but its first entry.
 """
 
 from __future__ import annotations
@@ -11,9 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
-from typing import TypeAlias, TypeVar
-
-import msgspec
+from typing import NamedTuple, TypeVar
 
 from tallystick.errors import TallystickError
 from tallystick.graph.authorship import journals_named, name_of_session
@@ -21,32 +19,23 @@ from tallystick.graph.graph import Graph
 from tallystick.journal.home import Home
 from tallystick.journal.read import read_at
 from tallystick.model.ids import SESSION_ID
-from tallystick.model.recorded import Recorded
+from tallystick.state.families import Family, Forest, Start, base_of, start_of
 
 _MOST_AT_FIRST = 256
 _MOST_KNOWN = 20_000
-_MOST_UP = 8
+_MOST_ASKED = 32
+"""So many names of a family are looked up in the index for one call; the others, for the next ones."""
 _FRESH_NS = 50_000_000
 """A folder that changed so short a time ago may change again without its time saying so."""
-_FAMILY = frozenset(("child", "continuation"))
 
 _T = TypeVar("_T")
 
-Family: TypeAlias = tuple[str, str]
-"""The agent, and its own id of the session that the others belong to."""
 
+class FamilyJournal(NamedTuple):
+    """A journal of a family: what its first entry says, and where it lies."""
 
-class Start(msgspec.Struct, frozen=True):
-    """What the first entry of a journal says."""
-
-    sid: str
+    start: Start
     path: Path
-    agent: str
-    source: str
-    parent: str | None = None
-    """Our id of the session that it belongs to."""
-    claimed: str | None = None
-    """Or the agent's own id of it."""
 
 
 class SessionFamilies:
@@ -56,8 +45,13 @@ class SessionFamilies:
         """`ask` gives the open index, None where none exists."""
         self._home = home
         self._ask = ask
-        self._starts: dict[str, Start] = {}
-        self._by_family: dict[Family, dict[str, Start]] = {}
+        self._forget()
+
+    def _forget(self) -> None:
+        self._forest = Forest()
+        self._paths: dict[str, Path] = {}
+        self._unplaced: set[str] = set()
+        """Sessions that only the index told of: their journals are older than those that were looked at."""
         self._names: set[str] = set()
         self._seen: dict[str, int] = {}
         self._asked: set[Family] = set()
@@ -65,72 +59,69 @@ class SessionFamilies:
     def family(self, agent: str, session: str) -> Family:
         """The family that a session of an agent belongs to."""
         self._look()
-        own = (agent, _base(session))
-        if own not in self._by_family and own not in self._asked:
-            self._ask_index(own)
-        start = next((start for start in self._by_family.get(own, {}).values() if start.source == session), None)
-        if start is not None:
-            return self._root(start)
-        return own
+        name = (agent, base_of(session))
+        for _ in range(_MOST_ASKED):
+            wanted = min(self._forest.names(name) - self._asked, default=None)
+            if wanted is None:
+                break
+            self._ask_index(wanted)
+        return self._forest.family(name)
 
     def family_of(self, sid: str) -> Family | None:
         """The family of a journal, None where it is not known."""
-        start = self._starts.get(sid)
-        if start is None:
-            start = self._from_index(sid)
+        start = self._forest.start(sid) or self._from_index(sid)
         if start is None:
             return None
-        return self._root(start)
+        return self._forest.family(start.name)
 
-    def journals(self, family: Family) -> list[Start]:
+    def journals(self, family: Family) -> list[FamilyJournal]:
         """The journals of a family, as far as they are known."""
-        return list(self._by_family.get(family, {}).values())
+        members = self._forest.members(family)
+        if self._unplaced and any(start.sid in self._unplaced for start in members):
+            self._place()
+        return [FamilyJournal(start, self._paths[start.sid]) for start in members if start.sid in self._paths]
 
     def newest(self, most: int) -> list[Family]:
         """The families whose journals were written to last."""
         self._look()
         written: dict[Family, float] = {}
-        for start in self._starts.values():
+        for start in self._forest.starts():
+            path = self._paths.get(start.sid)
+            if path is None:
+                continue
             try:
-                at = start.path.stat().st_mtime
+                at = path.stat().st_mtime
             except OSError:
                 continue
-            family = self._root(start)
+            family = self._forest.family(start.name)
             written[family] = max(at, written.get(family, 0.0))
         return sorted(written, key=lambda family: -written[family])[:most]
 
-    # Families -------------------------------------------------------------------------------------------------------
+    # What is known --------------------------------------------------------------------------------------------------
 
-    def _root(self, start: Start) -> Family:
-        for _ in range(_MOST_UP):
-            parent = self._parent(start)
-            if parent is None:
-                break
-            start = parent
-        return start.agent, _base(start.source)
+    def _add(self, start: Start, path: Path) -> None:
+        self._paths[start.sid] = path
+        self._unplaced.discard(start.sid)
+        self._forest.add(start)
+        above: Start | None = start
+        while above is not None and above.parent is not None and self._forest.start(above.parent) is None:
+            above = self._from_index(above.parent)
 
-    def _parent(self, start: Start) -> Start | None:
-        if start.parent is not None:
-            return self._starts.get(start.parent) or self._from_index(start.parent)
-        if start.claimed is None or _base(start.claimed) == _base(start.source):
-            return None
-        return next(iter(self._by_family.get((start.agent, _base(start.claimed)), {}).values()), None)
-
-    def _add(self, start: Start) -> None:
-        if len(self._starts) >= _MOST_KNOWN:
-            self._starts.clear()
-            self._by_family.clear()
-            self._asked.clear()
-        self._starts[start.sid] = start
-        self._by_family.setdefault((start.agent, _base(start.source)), {})[start.sid] = start
-        self._by_family.setdefault(self._root(start), {})[start.sid] = start
-        if any(_may_hang_on(other, start) for other in self._starts.values()):  # those were read before it
-            for other in self._starts.values():
-                self._by_family.setdefault(self._root(other), {})[other.sid] = other
+    def _place(self) -> None:
+        """Find the journals of sessions that only the index told of."""
+        self._home.files()  # or each of them would look through all folders
+        for sid in self._unplaced:
+            path = self._home.journal(sid)
+            if path is not None:
+                self._paths[sid] = path
+                self._names.add(sid)
+        self._unplaced.clear()
 
     # Journals that are new ------------------------------------------------------------------------------------------
 
     def _look(self) -> None:
+        if len(self._forest) >= _MOST_KNOWN:
+            self._forget()
         is_first = not self._seen
         found: list[tuple[int, str, str]] = []
         for folder in self._folders():
@@ -163,9 +154,12 @@ class SessionFamilies:
         return [one for one in found if SESSION_ID.match(one[2])]
 
     def _read(self, sid: str, path: Path) -> None:
-        start = _start(sid, path, read_at(self._home, path, 0))
-        if start is not None:
-            self._add(start)
+        first = read_at(self._home, path, 0)
+        start = None
+        if first is not None:
+            start = start_of(first)
+        if start is not None and start.sid == sid:
+            self._add(start, path)
         else:
             self._names.discard(sid)  # its first line is not whole yet
 
@@ -175,14 +169,15 @@ class SessionFamilies:
         """Sessions that are older than what was looked at."""
         self._asked.add(family)
         for sid in self._answer(lambda graph: journals_named(graph, *family)):
-            if sid not in self._starts and (path := self._home.journal(sid)) is not None:
+            if sid not in self._paths and (path := self._home.journal(sid)) is not None:
                 self._names.add(sid)
                 self._read(sid, path)
 
     def _from_index(self, sid: str) -> Start | None:
         for agent, source, parent in self._answer(lambda graph: name_of_session(graph, sid)):
-            start = Start(sid, Path(), agent, source, parent)
-            self._starts[sid] = start
+            start = Start(sid, agent, source, parent)
+            self._forest.add(start)
+            self._unplaced.add(sid)
             return start
         return None
 
@@ -196,15 +191,6 @@ class SessionFamilies:
             return []
 
 
-def _may_hang_on(start: Start, above: Start) -> bool:
-    return start.parent == above.sid or (start.claimed is not None and _base(start.claimed) == _base(above.source))
-
-
-def _base(session: str) -> str:
-    """The id that continuations (`ID~2`) and sub-agents (`ID/agent`) have in common: docs/format.md 7 and 13.1."""
-    return session.partition("/")[0].partition("~")[0] or session
-
-
 def _names_in(folder: str) -> Iterator[str]:
     """The folders in a folder whose names are numbers, the highest first."""
     try:
@@ -212,21 +198,3 @@ def _names_in(folder: str) -> Iterator[str]:
     except OSError:
         return
     yield from (f"{folder}/{name}" for name in names)
-
-
-def _start(sid: str, path: Path, step: Recorded | None) -> Start | None:
-    if step is None:
-        return None
-    agent, source = step.member("agent"), step.member("source_session")
-    if not isinstance(agent, str):
-        return None
-    if not isinstance(source, str):
-        source = sid
-    if step.member("kind") not in _FAMILY:
-        return Start(sid, path, agent, source)
-    parent = next((sid for sid, mark, _ in (one.partition("#") for one in step.parents) if mark), None)
-    claim = step.member("parent_source")
-    claimed = None
-    if isinstance(claim, dict):
-        claimed = claim.get("session")
-    return Start(sid, path, agent, source, parent, claimed if isinstance(claimed, str) else None)

@@ -20,7 +20,7 @@ from tallystick.graph.times import microseconds
 from tallystick.guard.approvals import asked_about
 from tallystick.guard.call_effects import CallEffects, may_change_anything
 from tallystick.guard.file_authors import Before, By, Files, Made
-from tallystick.guard.session_families import Start
+from tallystick.guard.session_families import FamilyJournal
 from tallystick.journal.home import Home
 from tallystick.journal.read import read_file
 from tallystick.model.decision import Call
@@ -31,6 +31,7 @@ from tallystick.policy.taint.origins import TAKES
 from tallystick.policy.taint.secret_output import shows_secret
 from tallystick.policy.taint.untrusted_input import Done, Hearing
 from tallystick.policy.world import Maker
+from tallystick.state.families import Start
 
 _MOST_WAITING = 64
 _MOST_SENSITIVE = 16
@@ -93,7 +94,7 @@ class SessionState:
 
     # Following ------------------------------------------------------------------------------------------------------
 
-    def follow(self, starts: Sequence[Start]) -> None:
+    def follow(self, journals: Sequence[FamilyJournal]) -> None:
         """Read what is new in the journals of the family, in the order of time. What takes too long is left for the next."""
         until = time.monotonic() + _PATIENCE_S
         while True:
@@ -102,7 +103,7 @@ class SessionState:
                 self._take(start, step, at_us)
                 if time.monotonic() > until:
                     return
-            new = [(_at(step), step.n, start, step) for start in starts for step in self._new(start)]
+            new = [(_at(step), step.n, start, step) for start, path in journals for step in self._new(path)]
             if not new:
                 return
             self._read_ahead.extend(sorted(new, key=lambda one: one[:2]))
@@ -111,8 +112,7 @@ class SessionState:
         """A step of the family that someone else has read, in the order of time."""
         self._take(start, step, _at(step))
 
-    def _new(self, start: Start) -> Iterator[Recorded]:
-        path = start.path
+    def _new(self, path: Path) -> Iterator[Recorded]:
         try:
             stat = path.stat()
         except OSError:

@@ -20,7 +20,7 @@ from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from tallystick.capture.http import Listener
 
 _LOG = logging.getLogger(__name__)
+_T = TypeVar("_T")
 _DISK_THREADS = 8
 _QUICK_SECONDS = 0.0005
 _DISK_MEMORY = 16
@@ -122,17 +123,17 @@ class Server:
             lambda: Connection(self, self._gate, self.used), sock=self._listen(), backlog=_BACKLOG
         )
         try:
-            self.live.resume(read_unfinished(self.place.unfinished))
-            self._take_spooled()
+            self._attempt("what another recorder left", self._resume)
+            self._attempt("the spool", self._take_spooled)
             await self._open_port()
             while not self._stopping.is_set():
                 with contextlib.suppress(TimeoutError):
                     await asyncio.wait_for(
                         self._stopping.wait(), _SOON_SECONDS if self._is_more_spooled else _TICK_SECONDS
                     )
-                if self._tick():
+                if self._attempt("time passing", self._tick):
                     self._last_use = time.monotonic()
-                self._work_when_quiet()
+                self._attempt("what is done in quiet moments", self._work_when_quiet)
                 if self._is_idle() or not self._is_found() or self.live.session_writer.is_poisoned:
                     break
         finally:
@@ -143,6 +144,21 @@ class Server:
             self._disk.shutdown()
             self._finish()
 
+    def _attempt(self, what: str, work: Callable[[], _T]) -> _T | None:
+        """Do something beside answering. Whatever is wrong with it, hooks are answered."""
+        try:
+            return work()
+        except Exception as error:
+            self._note_fault(what, error)
+            return None
+
+    def _note_fault(self, what: str, error: Exception) -> None:
+        _LOG.error("%s: a fault of Tallystick", what, exc_info=error)
+        self.live.counts.last_error = f"{what}: {type(error).__name__}: {error}"
+
+    def _resume(self) -> None:
+        self.live.resume(read_unfinished(self.place.unfinished))
+
     async def _open_port(self) -> None:
         """Only now: hooks that wait for the start need the socket, and the port's modules take a while to load."""
         with contextlib.suppress(TimeoutError):
@@ -150,19 +166,23 @@ class Server:
             return  # it is to end already: nothing needs to be loaded
         try:
             await asyncio.get_running_loop().run_in_executor(self._disk, self._warm)
+        except Exception as error:  # the first call loads what this did not
+            self._note_fault("loading before the first call", error)
         finally:
             gc.enable()
         gc.freeze()  # what was loaded stays: it is not looked through again and again while someone waits
         if not self._http or self._stopping.is_set():
             return
-        from tallystick.service.http import Served, listen
-
         try:
+            from tallystick.service.http import Served, listen
+
             self._listener = await listen(
                 self.place, Served(self.status, self.take, self.used, self.live.session_writer)
             )
         except TallystickError as error:
             self.live.counts.last_error = str(error)
+        except Exception as error:
+            self._note_fault("opening the port", error)
 
     def _listen(self) -> socket.socket:
         """The socket of the store. Its path may be too long for a socket, a name in the working directory is not."""
