@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from bench.corpus import lengthened_sample
 from bench.measure import Figure
+from tallystick.scrubbing.budget import Counts
 from tallystick.scrubbing.finding import may_hold_secrets, scrub_bytes, scrub_text
 from tests.scrubbing.labelled_set import labelled_set, remains
 
@@ -35,14 +36,14 @@ def rates() -> list[Rate]:
     total: Counter[str] = Counter()
     for line in labelled_set():
         total[line.part] += 1
-        clean = scrub_text(line.text, Counter())
+        clean = scrub_text(line.text, Counts())
         found[line.part] += clean != line.text if line.secret is None else not remains(line.secret, clean)
     return [Rate(part, found[part], total[part]) for part in ("shapes", "named", "innocent")]
 
 
 def mistakes() -> tuple[int, int]:
     """What is replaced in the project's own files, where there is no secret: how many, in how many bytes."""
-    counts: Counter[str] = Counter()
+    counts = Counts()
     size = 0
     for folder in OURS:
         for path in sorted((ROOT / folder).rglob("*")):
@@ -56,7 +57,7 @@ def mistakes() -> tuple[int, int]:
 def figures() -> Iterator[Figure]:
     """Speed: of the quick look that every step gets, and of scrubbing a text in which there is something."""
     data = lengthened_sample() * 8
-    for name, run in (("the quick look", may_hold_secrets), ("scrubbing", lambda text: scrub_bytes(text, Counter()))):
+    for name, run in (("the quick look", may_hold_secrets), ("scrubbing", lambda text: scrub_bytes(text, Counts()))):
         began = time.process_time()
         run(data)
         yield Figure(f"{name}, transcripts of agents", len(data) / (time.process_time() - began) / 1e6, "MB/s")

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from tallystick.display.tagged import readable
 from tallystick.model.step import Json
-from tallystick.seal.tagged import tag, tag_cut, tag_number
+from tallystick.seal.tagged import tag, tag_cut, tag_number, tag_unsearched
 from tests.support.cases import each
 
 ANY_TEXT = st.text(st.characters(codec=None, exclude_categories=()))
@@ -31,6 +31,10 @@ def test_a_value_reads_as_it_was_before_it_was_tagged(value: Json) -> None:
         (tag_number("12345678901234567890"), "12345678901234567890"),
         (tag_cut(5), "(a value of 5 bytes, too large to keep)"),
         ("\x10tally:json:[[1]]", "[[1]]"),
+        (
+            tag_unsearched(5, "ab"),
+            "(a value of 5 bytes, not recorded: searching it for secrets takes too long; SHA-256 ab)",
+        ),
     ],
 )
 def test_what_json_cannot_hold_is_said_in_words(tagged: Json, shown: str) -> None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import random
-from collections import Counter
 
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tallystick.model.step import Json
+from tallystick.scrubbing.budget import Counts
 from tallystick.scrubbing.json_values import scrub_json, scrub_raw
 from tallystick.seal.tagged import tag_text
 from tests.scrubbing.labelled_set import filled, labelled_set
@@ -75,7 +75,7 @@ def test_a_tagged_string_that_cannot_be_read_otherwise_is_looked_into() -> None:
 
 def test_a_value_without_secrets_is_the_very_same_object() -> None:
     value = {"a": ["b", {"c": "no token here"}], "password": ""}
-    assert scrub_json(value, Counter()) is value
+    assert scrub_json(value, Counts()) is value
 
 
 @given(VALUES)
@@ -88,16 +88,16 @@ def test_scrubbing_a_value_twice_is_scrubbing_it_once(value: Json) -> None:
 @each("encoding", ["utf-8", "utf-16"])
 def test_raw_text_is_scrubbed_in_its_own_encoding(encoding: str) -> None:
     data = f"line\nTOKEN={TOKEN}\nend\n".encode(encoding)
-    assert scrub_raw(data, Counter()).decode(encoding) == "line\nTOKEN=‹secret:github-token›\nend\n"
+    assert scrub_raw(data, Counts()).decode(encoding) == "line\nTOKEN=‹secret:github-token›\nend\n"
 
 
 def test_bytes_that_are_no_text_lose_only_what_is_known_by_its_form() -> None:
     data = b"\x00\xff\x01password=hunter2x9 " + TOKEN.encode() + b"\x00"
-    clean = scrub_raw(data, Counter())
+    clean = scrub_raw(data, Counts())
     assert TOKEN.encode() not in clean
     assert b"hunter2x9" in clean
 
 
 def test_a_picture_stays_as_it_is() -> None:
     picture = b"\x89PNG\r\n\x1a\n" + random.Random(9).randbytes(2_000_000)
-    assert scrub_raw(picture, Counter()) is picture
+    assert scrub_raw(picture, Counts()) is picture

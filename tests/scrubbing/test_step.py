@@ -25,6 +25,7 @@ from tallystick.scrubbing.step import scrub_opening, scrub_step
 from tallystick.workspace.settings import set_setting
 from tests.scrubbing.labelled_set import secrets_of_every_kind, thirds
 from tests.scrubbing.test_json_values import VALUES
+from tests.support.cases import each
 
 SECRETS = secrets_of_every_kind(random.Random(11))
 PLANTED = [*(secret for _, secret in SECRETS), "Sw0rdf1sh!x9", "aZ3kQ9xW2mV7bN5c"]
@@ -60,6 +61,35 @@ def test_an_id_is_never_changed() -> None:
         session="s", type="tool_call", source_id="re_12345678_abcdefghijklmnopqrstuvwx", meta={"corr": SECRETS[0][1]}
     )
     assert scrub_step(kept) is kept
+
+
+@each(
+    "flood",
+    [
+        "cookie: ",
+        "password=",
+        "://",
+        "-eyJ",
+        "‹secret:a›",
+        "AKIAR7A72V9UIPV6EOM2:Yv+1yAKysr/T58z0XwWTrATTCM62YDW0/U7RlUPF ",
+    ],
+)
+def test_a_flood_is_not_recorded_and_what_is_beside_it_is(flood: str) -> None:
+    """Five megabytes of `cookie: ` took more than a hundred seconds. What is counted is the same on every machine."""
+    clean = scrub_step(step(1, text=f"here: {SECRETS[0][1]}", output=flood * (5_000_000 // len(flood))))
+    assert SECRETS[0][1] not in str(clean.values["content.text"])
+    assert str(clean.values["content.output"])[:18] == "\x10tally:unsearched:"
+    assert clean.meta == {"scrubbed": 1, "unsearched": 1}
+
+
+def test_of_a_raw_flood_length_and_digest_are_a_value() -> None:
+    clean = scrub_step(Step(session="s", type="tool_result", raw={"content.part_0": b"cookie: " * 200_000}))
+    assert (list(clean.raw), list(clean.values)) == ([], ["content.part_0"])
+
+
+def test_a_long_text_with_little_in_it_is_recorded() -> None:
+    text = "https://example.org/a?b=c lorem ipsum dolor sit amet token count " * 20_000
+    assert scrub_step(step(1, output=text)).values["content.output"] == text
 
 
 # Whole stores --------------------------------------------------------------------------------------------------------

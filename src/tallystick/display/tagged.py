@@ -9,7 +9,7 @@ import re
 
 from tallystick.model.step import Json
 
-_TAGGED = re.compile(r"\x10tally:(?:(nan|inf|-inf)|(num|utf16|json|cut|str):(.*))\Z", re.DOTALL)
+_TAGGED = re.compile(r"\x10tally:(?:(nan|inf|-inf)|(num|utf16|json|cut|unsearched|str):(.*))\Z", re.DOTALL)
 _WORDS = {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}
 
 
@@ -35,6 +35,9 @@ def _readable_text(text: str) -> str:
         return _WORDS[word]
     if kind == "cut":
         return f"(a value of {rest} bytes, too large to keep)"
+    if kind == "unsearched":
+        size, _, digest = rest.partition(":")
+        return f"(a value of {size} bytes, not recorded: searching it for secrets takes too long; SHA-256 {digest})"
     if kind == "utf16":
         try:
             return bytes.fromhex(rest).decode("utf-16-be", "surrogatepass")

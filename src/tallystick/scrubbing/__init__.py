@@ -5,4 +5,4 @@ or by the name it stands under (`names`, `assignments`, `judging`); `finding` jo
 through a whole value. docs/secrets.md says what is replaced, what is not, and how well it does.
 """
 
-__all__ = ["finding", "json_values", "markers", "members", "step"]
+__all__ = ["budget", "finding", "json_values", "markers", "members", "search", "step"]

@@ -106,8 +106,16 @@ def name_at(data: bytes, start: int, end: int) -> Name:
     return Name(begin, begin + len(data[begin:after].rstrip(b".-")))
 
 
-def assigned(data: bytes, name: Name, limit: int) -> Assignment | None:
-    """The secret beside a name, or None before `limit`."""
+class Claim(NamedTuple):
+    """A name that says "secret", and where its value begins."""
+
+    name: int
+    value: int
+    clearly: Says
+
+
+def claim(data: bytes, name: Name) -> Claim | None:
+    """What is beside a name as its value, if the name says "secret"."""
     begin, after = name
     clearly = says(data[begin:after].decode("ascii", "replace"))
     if clearly is Says.NOTHING:
@@ -115,23 +123,31 @@ def assigned(data: bytes, name: Name, limit: int) -> Assignment | None:
     sign = _SIGN.match(data, after)
     if sign is not None:
         if sign.end() > after:
-            return _value(data, begin, sign.end(), limit, clearly)
+            return Claim(begin, sign.end(), clearly)
         return None
     flag = None
     if _takes_a_word(data, begin):
         flag = _FLAG_SIGN.match(data, after)
     if flag is None:
         return None
-    return _value(data, begin, flag.end(), limit, max(clearly, Says.SECRET))
+    return Claim(begin, flag.end(), max(clearly, Says.SECRET))
+
+
+def assigned(data: bytes, claimed: Claim, limit: int) -> Assignment | None:
+    """The secret that a name claims, or None before `limit`."""
+    return _value(data, claimed.name, claimed.value, limit, claimed.clearly)
 
 
 def _takes_a_word(data: bytes, begin: int) -> bool:
     """Whether the name is an option, or is in a command where the next word is its value."""
-    return data[begin : begin + 1] == b"-" or _AFTER_COMMAND.search(data, max(0, begin - 90), begin) is not None
+    if data[begin : begin + 1] == b"-":
+        return True
+    is_after_blank = data[begin - 1 : begin] in (b" ", b"\t")
+    return is_after_blank and _AFTER_COMMAND.search(data, max(0, begin - 90), begin) is not None
 
 
 def may_be_assigned(data: bytes, start: int, end: int) -> bool:
-    """Whether `assigned` may find something there once JSON's escapes are undone."""
+    """Whether `claim` may find something there once JSON's escapes are undone."""
     begin, after = name_at(data, start, end)
     if says(data[begin:after].decode("ascii", "replace")) is Says.NOTHING:
         return False

@@ -10,14 +10,15 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-from collections import Counter
+from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from functools import cache, partial
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from ahocorasick_rs import BytesAhoCorasick, Implementation
 
 from tallystick.scrubbing import assignments, shapes
+from tallystick.scrubbing.budget import Budget, Counts, TooMuchWorkError
 from tallystick.scrubbing.markers import MARKERS, OPEN_BYTES, marker
 from tallystick.scrubbing.places import PLACES, Find
 
@@ -96,12 +97,18 @@ def _as_wide(encoded: bytes, lines: list[bytes]) -> bytes:
     return ending.join(encoded[at : at + width] for at in range(0, len(encoded), width))
 
 
-Counts = Counter[str]
-"""How many secrets were replaced, by kind."""
-
-
 _AHEAD = 8
 """A value ends before the so-many-th next place worth a look: that bounds the work on any text."""
+_PIECE = 1 << 20
+_QUICK_PER_BYTE, _QUICK_AT_LEAST = 4, 1 << 20
+"""How much of a text the quick look may read, many times over where literals are dense."""
+_FARTHEST = 8192
+_LONGEST_NAME = 1024
+_NAME_WORK, _RUN_WORK, _VALUE_WORK = 1, 4, 8
+"""How many times as long as a literal alone it takes to see what is beside a name, to decode base64, to judge a value."""
+
+_Hit: TypeAlias = tuple[int, int, int]
+"""Which literal, from where to where."""
 
 
 class _Found(NamedTuple):
@@ -121,6 +128,12 @@ class _Literal:
         self.places: list[Find] = []
         self.names = False
         self.embedded = False
+
+    def reach(self, left: int) -> int:
+        """How many of the `left` bytes after it may be read for it in a quick look."""
+        if self.places or self.shapes:
+            return min(left, _FARTHEST)
+        return _LONGEST_NAME
 
 
 def _literals() -> list[_Literal]:
@@ -149,12 +162,50 @@ def _automaton() -> tuple[BytesAhoCorasick, list[_Literal]]:
 
 
 def may_hold_secrets(data: bytes) -> bool:
-    """Whether a secret may be in any string or under any key of a JSON text. False is certain. Quick."""
-    automaton, literals = _automaton()
-    return any(
-        _is_likely(literals[index], data, start, end)
-        for index, start, end in automaton.find_matches_as_indexes(data, overlapping=True)
-    )
+    """Whether a secret may be in any string or under any key of a JSON text. False is certain. Quick.
+
+    A text with so many places that a look at each takes long may hold some.
+    """
+    literals = _automaton()[1]
+    budget = Budget(_QUICK_PER_BYTE * len(data) + _QUICK_AT_LEAST)
+    try:
+        for hits in _pieces(data):
+            for index, start, end in hits:
+                literal = literals[index]
+                budget.spend(literal.reach(len(data) - start))
+                if _is_likely(literal, data, start, end):
+                    return True
+    except TooMuchWorkError:
+        return True
+    return False
+
+
+def _pieces(data: bytes) -> Iterator[list[_Hit]]:
+    """What literals a text has, in the order of their ends, a megabyte at a time."""
+    automaton, _ = _automaton()
+    for floor in range(0, len(data), _PIECE):
+        begin = max(0, floor - _longest_literal())
+        piece = data[begin : floor + _PIECE]
+        found = automaton.find_matches_as_indexes(piece, overlapping=True)
+        yield [(index, start + begin, end + begin) for index, start, end in found if end + begin > floor]
+
+
+def _hits(data: bytes, budget: Budget) -> list[_Hit]:
+    """All literals that a text has.
+
+    Raises:
+        TooMuchWorkError: they are too many.
+    """
+    hits: list[_Hit] = []
+    for piece in _pieces(data):
+        budget.spend(len(piece))
+        hits += piece
+    return hits
+
+
+@cache
+def _longest_literal() -> int:
+    return max(len(literal.text) for literal in _automaton()[1])
 
 
 def _is_likely(literal: _Literal, data: bytes, start: int, end: int) -> bool:
@@ -171,15 +222,19 @@ def scrub_bytes(data: bytes, counts: Counts, *, by_form_alone: bool = False) -> 
 
     Args: counts: gets the number of secrets by kind. by_form_alone: leave out what is known by its name or its place:
     for bytes that are not text.
+
+    Raises:
+        TooMuchWorkError: this takes more than the budget of `counts`.
     """
-    automaton, literals = _automaton()
-    hits = automaton.find_matches_as_indexes(data, overlapping=True)
+    hits = _hits(data, counts.budget)
     if not hits:
         return data
-    found = sorted(_look(data, hits, literals, by_form_alone))
+    literals = _automaton()[1]
     if by_form_alone:
+        found = sorted(_by_form(data, hits, counts.budget))
         encoded = []
     else:
+        found = sorted([*_by_form(data, hits, counts.budget), *_by_place(data, hits, counts.budget)])
         encoded = [start for index, start, _ in hits if literals[index].embedded]
     edits = [(one.start, one.end, marker(one.kind).encode()) for one in _count(_merged(found), counts)]
     if encoded:
@@ -198,40 +253,62 @@ def scrub_text(text: str, counts: Counts) -> str:
     return clean.decode("utf-8", "surrogatepass")
 
 
-def _look(
-    data: bytes, hits: list[tuple[int, int, int]], literals: list[_Literal], by_form_alone: bool
-) -> Iterator[_Found]:
-    named_until = 0
-    marked = _marked(data)
-    for position, (index, start, end) in enumerate(hits):
-        literal = literals[index]
-        # A text that is nothing but names would be read to the end of each value for each of them.
-        if position + _AHEAD < len(hits):
-            limit = hits[position + _AHEAD][1]
-        else:
-            limit = len(data)
-        for shape in literal.shapes:
-            stop = shapes.match_shape(shape, data, start, limit)
+def _by_form(data: bytes, hits: list[_Hit], budget: Budget) -> Iterator[_Found]:
+    literals = _automaton()[1]
+    for position, (index, start, _) in enumerate(hits):
+        for shape in literals[index].shapes:
+            stop = shapes.match_shape(shape, data, start, _limit(data, hits, position))
             if stop is not None:
+                budget.spend(_VALUE_WORK)
                 yield _Found(start, stop, 0, shape.kind)
-        if by_form_alone:
-            continue
+
+
+def _by_place(data: bytes, hits: list[_Hit], budget: Budget) -> Iterator[_Found]:
+    literals = _automaton()[1]
+    named_until = 0
+    marked = _Marked(data)
+    for position, (index, start, end) in enumerate(hits):
+        literal, limit = literals[index], _limit(data, hits, position)
         for find in literal.places:
             for place in find(data, start, limit):
+                budget.spend(_VALUE_WORK)
+                budget.spend_on(place.end - place.start)
                 yield _Found(place.start, place.end, 1, place.kind)
         if literal.names and start >= named_until and start not in marked:
+            budget.spend(_NAME_WORK)
             name = assignments.name_at(data, start, end)
             named_until = name.end
-            named = assignments.assigned(data, name, limit)
+            claim = assignments.claim(data, name)
+            if claim is None:
+                continue
+            budget.spend(_VALUE_WORK)
+            named = assignments.assigned(data, claim, limit)
             if named is not None:
+                budget.spend_on(named.end - named.start)
                 yield _Found(named.start, named.end, 2, named.kind)
 
 
-def _marked(data: bytes) -> frozenset[int]:
+def _limit(data: bytes, hits: list[_Hit], position: int) -> int:
+    """How far a value may go: a text that is nothing but names would be read to the end of each value for each of them."""
+    if position + _AHEAD < len(hits):
+        return hits[position + _AHEAD][1]
+    return len(data)
+
+
+class _Marked:
     """The places inside of markers: their words name no value."""
-    if OPEN_BYTES not in data:
-        return frozenset()
-    return frozenset(at for found in MARKERS.finditer(data) for at in range(*found.span()))
+
+    def __init__(self, data: bytes) -> None:
+        self._starts: list[int] = []
+        self._ends: list[int] = []
+        if OPEN_BYTES in data:
+            for found in MARKERS.finditer(data):
+                self._starts.append(found.start())
+                self._ends.append(found.end())
+
+    def __contains__(self, at: int) -> bool:
+        before = bisect_right(self._starts, at) - 1
+        return before >= 0 and at < self._ends[before]
 
 
 def _merged(found: list[_Found]) -> Iterator[_Found]:
@@ -259,13 +336,15 @@ def _embedded(
     data: bytes, starts: list[int], edits: list[tuple[int, int, bytes]], counts: Counts
 ) -> Iterator[tuple[int, int, bytes]]:
     """Runs of base64 written again, each looked at once, save those in which something was replaced already."""
-    floor = 0
+    floor, ends = 0, [edit[1] for edit in edits]
     for at in starts:
         if at < floor:
             continue
         start, floor = run_around(data, at, floor)
-        if not any(edit[0] < floor and start < edit[1] for edit in edits):
-            inner: Counts = Counter()
+        first_after = bisect_right(ends, start)
+        if first_after == len(edits) or edits[first_after][0] >= floor:
+            counts.budget.spend(_RUN_WORK)
+            inner = counts.inner()
             run = rewritten(data[start:floor], partial(scrub_bytes, counts=inner))
             if run is not None:
                 counts.update(inner)

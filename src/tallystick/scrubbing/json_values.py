@@ -10,7 +10,8 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 from tallystick.model.step import Json
-from tallystick.scrubbing.finding import Counts, scrub_bytes, scrub_text
+from tallystick.scrubbing.budget import Counts
+from tallystick.scrubbing.finding import scrub_bytes, scrub_text
 from tallystick.scrubbing.judging import Stands, is_secret
 from tallystick.scrubbing.markers import marker
 from tallystick.scrubbing.names import KIND, Says, says
@@ -104,11 +105,15 @@ def _object(value: dict[str, Json], counts: Counts, depth: int) -> dict[str, Jso
 def _with_keys(value: dict[str, Json], clean_keys: dict[str, str]) -> dict[str, Json]:
     """The object with its keys replaced. Keys that are the same by then get a number, so that no member is lost."""
     made: dict[str, Json] = {}
+    numbers: dict[str, int] = {}
     for key, item in value.items():
-        clean, number = clean_keys[key], 1
+        clean, number = clean_keys[key], numbers.get(clean_keys[key], 1)
+        if number > 1:
+            clean = f"{clean_keys[key]}~{number}"
         while clean in made or (clean != key and clean in value):
             number += 1
             clean = f"{clean_keys[key]}~{number}"
+        numbers[clean_keys[key]] = number
         made[clean] = item
     return made
 
@@ -137,7 +142,7 @@ def _member(name: str, item: Json, counts: Counts, depth: int) -> Json:
 
 def _under_name(item: str, clearly: Says, counts: Counts) -> str:
     """The marker for a value that is a secret because of its name: of the kind that its form says, if it says one."""
-    own: Counts = Counts()
+    own = counts.inner()
     by_form = scrub_string(item, own)
     if by_form in map(marker, own):
         counts.update(own)

@@ -11,8 +11,9 @@ from collections.abc import Mapping
 import orjson
 
 from tallystick.model.step import Json
-from tallystick.scrubbing.finding import Counts, may_hold_secrets
-from tallystick.scrubbing.json_values import scrub_json, scrub_string
+from tallystick.scrubbing.finding import may_hold_secrets
+from tallystick.scrubbing.json_values import scrub_json
+from tallystick.scrubbing.search import Search
 
 _IDENTITY = frozenset(("seq", "type", "timestamp", "corr_id", "parent", "agent", "agent_role"))
 
@@ -24,17 +25,15 @@ def scrub_members(event: Mapping[str, Json]) -> Mapping[str, Json]:
             return event
     except (TypeError, RecursionError):
         pass
-    counts: Counts = Counts()
-    clean = {key: item if key in _IDENTITY else _member(key, item, counts) for key, item in event.items()}
-    if counts:
+    search = Search()
+    clean = {key: item if key in _IDENTITY else _member(key, item, search) for key, item in event.items()}
+    if search:
         return clean
     return event
 
 
-def _member(key: str, value: Json, counts: Counts) -> Json:
+def _member(key: str, value: Json, search: Search) -> Json:
     """A member's own name says nothing of what is in it: `tokens_in` is a number."""
     if key == "meta" and isinstance(value, dict):
-        return {name: _member(name, item, counts) for name, item in value.items()}
-    if type(value) is str:
-        return scrub_string(value, counts)
-    return scrub_json(value, counts)
+        return {name: _member(name, item, search) for name, item in value.items()}
+    return search.clean(value, scrub_json)

@@ -51,12 +51,15 @@ _LETTER_BEFORE = re.compile(
     rb"(?:\\(?:[abfnrtv0]|u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2})|%[0-9A-Fa-f]{2}|(?:\x1b|\\u001[bB]|\\x1[bB]|\\033|\\e)\[[0-9;]{0,8}[a-zA-Z])\Z"
 )
 
+_ESCAPES = (b"\\", b"%", b"\x1b")
+
 
 def begins_word(data: bytes, start: int) -> bool:
     r"""Whether no letter or digit goes before, other than that of an escape: `\n`, `%3D`, a terminal's colour."""
     if start == 0 or not data[start - 1 : start].isalnum():
         return True
-    return _LETTER_BEFORE.search(data, max(0, start - 20), start) is not None
+    before = data[max(0, start - 20) : start]
+    return any(sign in before for sign in _ESCAPES) and _LETTER_BEFORE.search(before) is not None
 
 
 @cache

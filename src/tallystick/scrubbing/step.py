@@ -14,68 +14,69 @@ import orjson
 
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Json, Opening, Step
-from tallystick.scrubbing.finding import Counts, may_hold_secrets
-from tallystick.scrubbing.json_values import scrub_json, scrub_raw, scrub_string
+from tallystick.scrubbing.finding import may_hold_secrets
+from tallystick.scrubbing.json_values import scrub_json, scrub_raw
+from tallystick.scrubbing.search import Search
 
-_ToRecord = TypeVar("_ToRecord", Step, Opening)
+_ToRecord = TypeVar("_ToRecord", Step, Opening, Recorded)
 _IDENTITY = frozenset(("corr", "source_id", "source_session"))
-SCRUBBED = "scrubbed"
-"""The member of `meta` that says how many secrets were replaced in a step; absent if none."""
 
 
 def scrub_step(step: Step) -> Step:
     """The step with a marker for each secret in it; the very same object if none exists."""
     if not step.raw and not _is_worth_a_look(step.values, step.meta):
         return step
-    counts: Counts = Counts()
-    clean = _scrubbed(step, counts)
-    if step.raw:
-        raw = {name: scrub_raw(data, counts) for name, data in step.raw.items()}
-        if counts:
-            clean = msgspec.structs.replace(clean, raw=raw)
-    return _counted(clean, counts)
+    search = Search()
+    clean = _scrubbed(step, search)
+    raw = {name: search.clean(data, scrub_raw) for name, data in step.raw.items()}
+    if not search:
+        return step
+    return msgspec.structs.replace(clean, **_parts(clean.values, raw), meta={**clean.meta, **search.told()})
 
 
 def scrub_opening(opening: Opening) -> Opening:
     """The same for the beginning of a session."""
     if not _is_worth_a_look(opening.values, opening.meta):
         return opening
-    counts: Counts = Counts()
-    return _counted(_scrubbed(opening, counts), counts)
+    search = Search()
+    clean = _scrubbed(opening, search)
+    if not search:
+        return opening
+    return msgspec.structs.replace(clean, meta={**clean.meta, **search.told()})
 
 
 def scrub_recorded(step: Recorded) -> Recorded:
-    """What an entry would hold if it were recorded now; its own count is left as it is."""
+    """What an entry would hold if it were recorded now; its own counts are left as they are."""
     if not step.raw and not _is_worth_a_look(step.values, step.meta):
         return step
-    counts: Counts = Counts()
-    values = _values(step.values, counts)
-    meta = {key: _member(key, value, counts) for key, value in step.meta.items()}
-    raw = {name: scrub_raw(data, counts) for name, data in step.raw.items()}
-    if counts:
-        return msgspec.structs.replace(step, values=values, meta=meta, raw=raw)
-    return step
+    search = Search()
+    clean = _scrubbed(step, search)
+    raw = {name: search.clean(data, scrub_raw) for name, data in step.raw.items()}
+    if not search:
+        return step
+    return msgspec.structs.replace(clean, **_parts(clean.values, raw))
 
 
-def _values(values: Mapping[str, Json], counts: Counts) -> dict[str, Json]:
-    return {name: scrub_json(value, counts) for name, value in values.items()}
-
-
-def _scrubbed(recorded: _ToRecord, counts: Counts) -> _ToRecord:
-    values = _values(recorded.values, counts)
-    meta = {key: _member(key, value, counts) for key, value in recorded.meta.items()}
-    if counts:
+def _scrubbed(recorded: _ToRecord, search: Search) -> _ToRecord:
+    values = {name: search.clean(value, scrub_json) for name, value in recorded.values.items()}
+    meta = {key: _member(key, value, search) for key, value in recorded.meta.items()}
+    if search:
         return msgspec.structs.replace(recorded, values=values, meta=meta)
     return recorded
 
 
-def _member(key: str, value: Json, counts: Counts) -> Json:
+def _parts(values: Mapping[str, Json], raw: Mapping[str, bytes | str]) -> dict[str, Mapping[str, object]]:
+    """Values and raw values, where what is kept instead of a raw one is a value."""
+    kept = {name: data for name, data in raw.items() if isinstance(data, bytes)}
+    instead = {name: data for name, data in raw.items() if isinstance(data, str)}
+    return {"values": {**values, **instead}, "raw": kept}
+
+
+def _member(key: str, value: Json, search: Search) -> Json:
     """A member of `meta` is a number, a name or an id: what its key says of it does not count, only its own form."""
     if key in _IDENTITY:
         return value
-    if type(value) is str:
-        return scrub_string(value, counts)
-    return scrub_json(value, counts)
+    return search.clean(value, scrub_json)
 
 
 def _is_worth_a_look(values: Mapping[str, Json], meta: Mapping[str, Json]) -> bool:
@@ -84,9 +85,3 @@ def _is_worth_a_look(values: Mapping[str, Json], meta: Mapping[str, Json]) -> bo
         return may_hold_secrets(orjson.dumps([values, meta]))
     except (TypeError, RecursionError):  # a lone surrogate, a number beyond 64 bits: the walk knows what to do
         return True
-
-
-def _counted(recorded: _ToRecord, counts: Counts) -> _ToRecord:
-    if not counts:
-        return recorded
-    return msgspec.structs.replace(recorded, meta={**recorded.meta, SCRUBBED: counts.total()})

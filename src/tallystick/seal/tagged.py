@@ -28,6 +28,11 @@ def tag_cut(size: int) -> str:
     return f"{MARK}cut:{size}"
 
 
+def tag_unsearched(size: int, digest: str) -> str:
+    """A value in which secrets could not be looked for; of it only the size in bytes and the SHA-256 in hex are kept."""
+    return f"{MARK}unsearched:{size}:{digest}"
+
+
 def tag_text(text: str) -> str:
     """A string, replaced only if it holds a lone surrogate or could be taken for a tagged string."""
     if text.startswith(MARK):

@@ -7,7 +7,6 @@ not know any agent's keys: `agents.settings` does. What is found is reported wit
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePath
 
@@ -36,6 +35,7 @@ from tallystick.capture.surroundings import Surroundings
 from tallystick.catalog.agents import AGENTS, Base, Kind, Place
 from tallystick.errors import FormatError, UsageError
 from tallystick.model.step import Json
+from tallystick.scrubbing.budget import Counts
 from tallystick.scrubbing.finding import scrub_text
 from tallystick.scrubbing.json_values import scrub_json
 from tallystick.scrubbing.markers import CLOSE, OPEN
@@ -375,12 +375,12 @@ def _finding(hit: Hit, agents: tuple[str, ...], file: str) -> Finding:
 
 
 def _scrub(value: Json) -> Json:
-    return scrub_json(value, Counter())
+    return scrub_json(value, Counts())
 
 
 def _clean(text: str) -> str:
     """A text without secrets, cut."""
-    clean = _MARKER.sub(REDACTED, scrub_text(text[:_MOST_TEXT], Counter()))
+    clean = _MARKER.sub(REDACTED, scrub_text(text[:_MOST_TEXT], Counts()))
     if len(clean) <= _MOST_SAID:
         return clean
     return f"{clean[: _MOST_SAID - 1]}…"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from typing import Any, NamedTuple
 
 from tallystick.agents.settings import Hit, settings_adapters
@@ -11,6 +10,7 @@ from tallystick.agents.settings.audit import settings_hits, text_hits
 from tallystick.agents.settings.parsed import parse
 from tallystick.catalog.agents import Base, Kind
 from tallystick.model.step import Json
+from tallystick.scrubbing.budget import Counts
 from tallystick.scrubbing.json_values import scrub_json
 
 TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
@@ -26,7 +26,7 @@ class Case(NamedTuple):
 
 
 def scrub(value: Json) -> Json:
-    return scrub_json(value, Counter())
+    return scrub_json(value, Counts())
 
 
 def found(agent: str, content: Any, base: Base = Base.USER) -> list[Hit]:

@@ -1,0 +1,64 @@
+"""How much work a search for secrets may be.
+
+Owns the unit, the limit for one step, and what a search says when that is not enough. Work is counted, not timed:
+the same text is over the limit on every machine and every time, live or imported. Must not know what is searched.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+
+from tallystick.errors import FormatError
+
+STEP_WORK = 150_000
+"""For one step: a second at worst. On average 70 MB of source code take as much; of the densest, 2 MB."""
+_BYTES_A_UNIT = 64
+
+
+class TooMuchWorkError(FormatError):
+    """A text has more places worth a look than the search may look at."""
+
+
+class Budget:
+    """What is left to spend. A unit is a literal found, or 64 bytes of a finding."""
+
+    def __init__(self, units: int = sys.maxsize) -> None:
+        """Without `units`: no limit."""
+        self._most = units
+        self._left = units
+        self.spent = 0
+        """How much was taken off in all."""
+
+    def spend(self, units: int) -> None:
+        """Take so much off.
+
+        Raises:
+            TooMuchWorkError: there is not so much left.
+        """
+        self._left -= units
+        self.spent += units
+        if self._left < 0:
+            raise TooMuchWorkError(f"searching for secrets takes more than {self._most} units of work")
+
+    def spend_on(self, size: int) -> None:
+        """The same for a finding of `size` bytes."""
+        self.spend(size // _BYTES_A_UNIT)
+
+    def renew(self) -> None:
+        """Begin again with half of it: however often that happens, all of it together stays below twice the first."""
+        self._most //= 2
+        self._left = self._most
+
+
+class Counts(Counter[str]):
+    """How many secrets were replaced, by kind, and what the search for more may still take."""
+
+    def __init__(self, budget: Budget | None = None) -> None:
+        """None yet; without a budget the search has no limit."""
+        super().__init__()
+        self.budget = budget or Budget()
+
+    def inner(self) -> Counts:
+        """Counts of a part, which takes from the same budget."""
+        return Counts(self.budget)
