@@ -330,3 +330,9 @@ def test_what_is_no_payload_is_decided_by_nobody() -> None:
 
 def test_every_agent_can_be_told_from_what_its_command_says() -> None:
     assert [event_word(agent, before(agent, 1)) for agent in AGENTS] == [[], [], [], [], ["preToolUse"]]
+
+
+def test_a_setting_behind_a_link_is_not_obeyed(tmp_path: Path) -> None:
+    (tmp_path / "elsewhere.toml").write_text('[hooks]\non_error = "allow"\n')
+    (tmp_path / "config.toml").symlink_to(tmp_path / "elsewhere.toml")
+    assert hook_alone.on_error(str(tmp_path), "claude-code", {})[0] == "ask"

@@ -204,7 +204,8 @@ def on_error(home: str, agent: str, said: dict[str, object]) -> tuple[str, Answe
     try:
         import tomllib
 
-        wanted = tomllib.loads(Path(home, "config.toml").read_text("utf-8")).get("hooks", {}).get("on_error", "ask")
+        with os.fdopen(os.open(Path(home, "config.toml"), os.O_RDONLY | os.O_NOFOLLOW), "rb") as file:
+            wanted = tomllib.load(file).get("hooks", {}).get("on_error", "ask")
     except (OSError, ValueError, AttributeError):
         pass
     if wanted == "allow":

@@ -83,3 +83,14 @@ def test_a_recorder_takes_in_what_is_whole_and_sets_the_rest_aside(tmp_path: Pat
         assert aside <= {path.name for path in Place(home.folder).torn.iterdir()}
     finally:
         recorder.stop(home.folder)
+
+
+def test_a_link_is_no_delivery_and_what_it_names_is_left_alone(tmp_path: Path) -> None:
+    elsewhere = kept(tmp_path / "elsewhere", "target")
+    spool = tmp_path / "spool"
+    spool.mkdir()
+    (spool / "1-1.spool").symlink_to(elsewhere)
+    [(_, found)] = deliveries(spool, tmp_path / "torn")
+    assert isinstance(found, FormatError)
+    assert "is a symbolic link" in str(found)
+    assert (waiting(spool), elsewhere.exists()) == ([], True)

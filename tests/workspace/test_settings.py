@@ -122,3 +122,16 @@ def test_some_numbers_may_be_none(home: Home, text: str) -> None:
     assert set_setting(home, "checkpoints.max_per_session", text).value == int(text)
     with pytest.raises(UsageError, match="cannot be set to '0'"):
         set_setting(home, "output.limit", "0")
+
+
+@pytest.mark.parametrize("is_there", [True, False])
+def test_a_file_that_is_a_link_is_an_error_that_says_what_to_do(home: Home, is_there: bool) -> None:
+    home.folder.mkdir()
+    elsewhere = home.folder.parent / "elsewhere.toml"
+    if is_there:
+        elsewhere.write_text('[hooks]\non_error = "allow"\n')
+    home.config.symlink_to(elsewhere)
+    for ask in (lambda: read_settings(home), lambda: set_setting(home, "hooks.on_error", "ask")):
+        with pytest.raises(FormatError, match=r"config\.toml is a symbolic link") as caught:
+            ask()
+        assert "in its place" in str(caught.value.hint)

@@ -45,7 +45,7 @@ class Place:
                 raise JournalError(
                     f"cannot make the folder {folder}: {error.strerror}", hint="choose another store with --home"
                 ) from error
-        descriptor = os.open(self.lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        descriptor = os.open(self.lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
@@ -73,7 +73,7 @@ class Place:
     def owner(self) -> int | None:
         """The pid of the recorder that holds the claim; None if no one does."""
         try:
-            descriptor = os.open(self.lock, os.O_RDWR | os.O_CLOEXEC)
+            descriptor = os.open(self.lock, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
         except OSError:
             return None
         try:

@@ -16,6 +16,9 @@ __all__ = [
     "keys",
     "ledger",
     "lines",
+    "log_reader",
+    "opening",
     "read",
+    "session_keys",
     "signing",
 ]

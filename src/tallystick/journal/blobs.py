@@ -12,6 +12,7 @@ from pathlib import Path
 
 from tallystick.journal.durable import replace_file, sync_folder
 from tallystick.journal.home import Home
+from tallystick.journal.opening import open_to_read
 from tallystick.model.ids import HASH
 from tallystick.seal.line import Blob, BlobReader
 
@@ -21,7 +22,7 @@ _CHUNK = 1 << 20
 def write_blob(home: Home, blob: Blob) -> None:
     """Write a blob durably. One that is there already is left: its name says what is in it."""
     path = home.blob(blob.commitment)
-    if path.exists():
+    if path.exists() and not path.is_symlink():
         return
     if not path.parent.exists():
         home.make_folder(path.parent)
@@ -53,6 +54,6 @@ def blob_reader(*folders: Path) -> BlobReader:
 
 
 def _chunks(path: Path) -> Iterator[bytes]:
-    with path.open("rb") as file:
+    with open_to_read(path) as file:
         while chunk := file.read(_CHUNK):
             yield chunk

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from tallystick.errors import JournalError
-from tallystick.journal.home import FILE_MODE
+from tallystick.journal.opening import open_file
 
 
 @contextlib.contextmanager
@@ -76,7 +76,7 @@ def exchange_file(path: Path, chunks: Iterable[bytes]) -> None:
     """
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
-        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, FILE_MODE)
+        descriptor = open_file(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
         try:
             for chunk in chunks:
                 write_whole(descriptor, chunk)

@@ -21,6 +21,7 @@ from tallystick.journal.durable import replace_file, sync_folder
 from tallystick.journal.file import JournalFile, sync_alone
 from tallystick.journal.home import Home
 from tallystick.journal.lines import LineFile
+from tallystick.journal.opening import read_whole
 from tallystick.model.ids import SessionId
 from tallystick.model.step import Json
 from tallystick.seal.line import Line, hash_of, parse_line
@@ -254,7 +255,7 @@ def _begun(archive: Archive, marker: Path) -> Iterator[tuple[str, Values]]:
     """What a mark stands for, as far as the ledger says so: sessions, and values of theirs that must go."""
     sid, _, number = marker.name.partition("-")
     if sid == _RETENTION:
-        for named in marker.read_text("ascii", "replace").split():
+        for named in read_whole(marker).decode("ascii", "replace").split():
             yield named, _dropped(archive, named)
         return
     if number.isdigit():

@@ -18,8 +18,9 @@ import msgspec
 from tallystick.errors import FormatError, JournalError
 from tallystick.journal.blobs import write_blob
 from tallystick.journal.durable import sync_folder, write_whole
-from tallystick.journal.home import FILE_MODE, Home
+from tallystick.journal.home import Home
 from tallystick.journal.lines import LineFile
+from tallystick.journal.opening import open_file, open_to_read
 from tallystick.model.step import Json
 from tallystick.seal.hashes import genesis
 from tallystick.seal.line import Sealed, Slot, parse_line, seal_line, skim
@@ -172,8 +173,8 @@ class JournalFile:
         if not self.path.parent.exists():
             self._home.make_folder(self.path.parent)
         # Only the first opening may make the file: one that is gone later was taken away, and must not come back empty.
-        flags = os.O_RDWR | os.O_APPEND | os.O_CLOEXEC | (0 if self._was_opened else os.O_CREAT)
-        self._descriptor = os.open(self.path, flags, FILE_MODE)
+        flags = os.O_RDWR | os.O_APPEND | (0 if self._was_opened else os.O_CREAT)
+        self._descriptor = open_file(self.path, flags)
         self._was_opened = True
         self._opened += 1
 
@@ -227,13 +228,13 @@ class JournalFile:
 
     def _recover(self, length: int) -> None:
         """Move what follows the last complete line to `torn/`, cut the file, and record that (11.5)."""
-        with self.path.open("rb") as file:
+        with open_to_read(self.path) as file:
             file.seek(self._length)
             tail = file.read(length - self._length)
         stamp = self._clock().replace(":", "").replace(".", "")
         self._home.make_folder(self._home.torn)
         target = self._home.torn / f"{self.sid}-{self.size}-{stamp}"
-        descriptor = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, FILE_MODE)
+        descriptor = open_file(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
         try:
             write_whole(descriptor, tail)
             os.fsync(descriptor)
@@ -383,7 +384,7 @@ class _Held:
 
 def _is_at(path: str, status: os.stat_result) -> bool:
     try:
-        named = os.stat(path)  # noqa: PTH116 - twice as fast as Path.stat, at every append
+        named = os.lstat(path)
     except FileNotFoundError:
         return False
     return (named.st_ino, named.st_dev) == (status.st_ino, status.st_dev)

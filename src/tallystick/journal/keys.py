@@ -11,7 +11,8 @@ from pathlib import Path
 
 from tallystick.errors import JournalError
 from tallystick.journal.durable import sync_folder, write_whole
-from tallystick.journal.home import FILE_MODE, Home
+from tallystick.journal.home import Home
+from tallystick.journal.opening import open_file, read_whole
 from tallystick.seal.keys import SigningKey
 
 _BYTES = 32
@@ -39,7 +40,7 @@ def load_key(home: Home) -> SigningKey:
     Raises: JournalError: it is not there, or is not a key.
     """
     try:
-        secret = bytes.fromhex(home.key.read_text("ascii"))
+        secret = bytes.fromhex(read_whole(home.key).decode("ascii"))
         return SigningKey(secret)
     except FileNotFoundError as error:
         raise JournalError(
@@ -59,7 +60,7 @@ def configuration_key(home: Home) -> bytes:
         if not path.exists():
             home.make_folder(path.parent)
             _put(path, os.urandom(_BYTES))
-        secret = bytes.fromhex(path.read_text("ascii"))
+        secret = bytes.fromhex(read_whole(path).decode("ascii"))
     except (OSError, ValueError) as error:
         raise JournalError(f"cannot read the fingerprint key {path}: {error}", hint=_ANOTHER) from error
     if len(secret) != _BYTES:
@@ -80,7 +81,7 @@ def _put(path: Path, secret: bytes) -> None:
 
 
 def _write_new(path: Path, secret: bytes) -> None:
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, FILE_MODE)
+    descriptor = open_file(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
     try:
         write_whole(descriptor, secret.hex().encode() + b"\n")
         os.fsync(descriptor)

@@ -19,6 +19,7 @@ from tallystick.journal.file import Appended, Clock, JournalFile, Seeds, Sources
 from tallystick.journal.home import Home
 from tallystick.journal.keys import load_key, make_key
 from tallystick.journal.lines import LineFile
+from tallystick.journal.opening import read_whole
 from tallystick.journal.signing import (
     PATIENCE_SECONDS,
     Growth,
@@ -67,7 +68,7 @@ class Ledger:
         self.signed_size = 0
         self._clock = clock
         self._note = read_note(home)
-        self._signed_text = home.note.read_bytes() if self._note else None
+        self._signed_text = read_whole(home.note) if self._note else None
         self._hashes: list[bytes] = []
         """Of the entries from `_hashes_from` on: what a signer is to be shown."""
         if self._note:
@@ -261,7 +262,7 @@ def read_note(home: Home) -> Note | None:
         JournalError: it is no head.
     """
     try:
-        return parse_note(home.note.read_bytes())
+        return parse_note(read_whole(home.note))
     except FileNotFoundError:
         return None
     except (OSError, FormatError) as error:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
+from tallystick.journal.opening import Opener, open_to_read
 from tallystick.seal.limits import LINE_BYTES
 
 _CHUNK = 1 << 18
@@ -18,19 +19,29 @@ class LineFile:
     """The complete lines of a file from an offset on (seal.ledgercheck.Lines).
 
     A line over `limit` comes as its first `limit` + 1 bytes, so that anyone who checks it sees that it is too long.
-    Iterating again reads again. `torn` is the number of bytes after the last LF, `end` the offset after it.
+    Iterating again reads again. `opener` opens a file that is not a store's. `torn` is the number of bytes after the last
+    LF, `end` the offset after it.
     """
 
-    def __init__(self, path: Path, *, start: int = 0, limit: int = LINE_BYTES, until: int | None = None) -> None:
+    def __init__(
+        self,
+        path: Path,
+        *,
+        start: int = 0,
+        limit: int = LINE_BYTES,
+        until: int | None = None,
+        opener: Opener = open_to_read,
+    ) -> None:
         self.path = path
         self.torn = 0
         self.end = start
         self._start = start
         self._limit = limit
         self._until = until
+        self._opener = opener
 
     def __iter__(self) -> Iterator[bytes]:
-        with self.path.open("rb", buffering=0) as file:
+        with self._opener(self.path) as file:
             yield from self._lines(file)
 
     def _lines(self, file: IO[bytes]) -> Iterator[bytes]:

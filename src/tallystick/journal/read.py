@@ -16,6 +16,7 @@ import orjson
 from tallystick.errors import FormatError, JournalError
 from tallystick.journal.home import Home
 from tallystick.journal.lines import LineFile
+from tallystick.journal.opening import read_whole
 from tallystick.model.recorded import Recorded
 from tallystick.seal.limits import BLOB_BYTES
 from tallystick.seal.line import BlobRef, Entry, hash_of
@@ -79,7 +80,7 @@ def read_line(home: Home, text: bytes, *, load_blobs: bool = False, largest: int
 
 def _blob(home: Home, ref: BlobRef) -> bytes | None:
     try:
-        return home.blob(ref.commitment).read_bytes()
+        return read_whole(home.blob(ref.commitment))
     except OSError:
         return None
 

@@ -19,6 +19,7 @@ from tallystick.errors import FormatError, JournalError, SigningError
 from tallystick.journal.durable import replace_file
 from tallystick.journal.home import Home
 from tallystick.journal.keys import load_key
+from tallystick.journal.opening import read_whole
 from tallystick.seal.canonical import canonical
 from tallystick.seal.epochs import Epoch
 from tallystick.seal.extension import Code, RefusedError, Request, in_steps, parse_answer, request_text
@@ -272,7 +273,7 @@ def signer_place(home: Home) -> SignerPlace | None:
     """Where the store's signer listens; None if it signs with its own key. Raises JournalError."""
     path = home.key.parent / "signer.json"
     try:
-        return msgspec.json.decode(path.read_bytes(), type=SignerPlace)
+        return msgspec.json.decode(read_whole(path), type=SignerPlace)
     except FileNotFoundError:
         return None
     except (OSError, msgspec.MsgspecError) as error:

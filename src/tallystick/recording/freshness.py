@@ -13,6 +13,7 @@ from tallystick.anchors.kept import Kept
 from tallystick.errors import FormatError, JournalError
 from tallystick.journal.durable import replace_file
 from tallystick.journal.home import Home
+from tallystick.journal.opening import read_whole
 from tallystick.journal.read import read_session
 from tallystick.model.step import Json
 
@@ -33,8 +34,8 @@ def keep_newest(home: Home, kind: str, target: str, kept: Kept) -> None:
 def newest(home: Home) -> dict[str, Json]:
     """What a journal is to begin with: a value by its name; nothing where the store was anchored nowhere."""
     try:
-        said = orjson.loads((home.folder / "trust" / "newest.json").read_bytes())
-    except (OSError, orjson.JSONDecodeError):
+        said = orjson.loads(read_whole(home.folder / "trust" / "newest.json"))
+    except (OSError, JournalError, orjson.JSONDecodeError):
         return {}
     value = _members(said)
     if value:

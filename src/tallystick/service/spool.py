@@ -8,6 +8,7 @@ nothing is lost that `tally import` would not find.
 from __future__ import annotations
 
 import contextlib
+import os
 import stat
 import time
 from collections.abc import Iterator, Sequence
@@ -16,8 +17,9 @@ from pathlib import Path
 import msgspec
 from msgspec.structs import replace
 
-from tallystick.errors import FormatError
+from tallystick.errors import FormatError, JournalError
 from tallystick.journal.durable import replace_file
+from tallystick.journal.opening import open_file, read_whole
 from tallystick.live.delivery import Delivery, Unfinished
 from tallystick.model.decision import Decision, Effect
 from tallystick.service.wire import MOST_DATA, MOST_HEADER, read_header
@@ -49,12 +51,14 @@ def take_back(path: Path) -> Delivery:
     Raises:
         FormatError: the file is not what hook.py writes. OSError: it cannot be read, or is gone.
     """
-    status = path.stat()
+    status = path.lstat()
+    if stat.S_ISLNK(status.st_mode):
+        raise FormatError(f"{path.name} is a symbolic link, and no delivery is", hint="look at it, and remove it")
     if not stat.S_ISREG(status.st_mode):
         raise FormatError(f"{path.name} is not a file", hint="look at it, and remove it")
     if status.st_size > MOST_HEADER + MOST_DATA:
         raise FormatError(f"{path.name} is too large for a delivery", hint="look at it, and remove it")
-    with path.open("rb") as file:
+    with os.fdopen(open_file(path, os.O_RDONLY), "rb") as file:
         header = read_header(file.readline(MOST_HEADER))
         data = file.read()
     if len(data) != header.length:
@@ -94,8 +98,8 @@ def _decided_before(path: Path) -> Decision | None:
 def read_unfinished(path: Path) -> list[Unfinished]:
     """What was left; nothing, if the file is missing or damaged."""
     try:
-        return msgspec.json.decode(path.read_bytes(), type=list[Unfinished])
-    except (OSError, msgspec.DecodeError):
+        return msgspec.json.decode(read_whole(path), type=list[Unfinished])
+    except (OSError, JournalError, msgspec.DecodeError):
         return []
 
 

@@ -18,6 +18,7 @@ from tallystick.errors import FormatError, JournalError, NotFoundError, UsageErr
 from tallystick.journal.durable import replace_file
 from tallystick.journal.home import Home
 from tallystick.journal.ledger import read_note
+from tallystick.journal.opening import read_whole
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Json
 from tallystick.recording.freshness import keep_newest
@@ -108,7 +109,7 @@ def anchor(home: Home, target: Target, *, clock: Callable[[], str]) -> Target:
     archive = open_archive(home)
     try:
         archive.sign()
-        note = home.note.read_bytes()
+        note = read_whole(home.note)
         head = parse_note(note)
         is_new = not any(each.place == target.place for each in known)
         if _wants_a_try(target, clock()):

@@ -12,6 +12,7 @@ from tallystick.errors import FormatError, JournalError, UsageError
 from tallystick.journal.home import Home
 from tallystick.journal.ledger import read_note
 from tallystick.journal.lines import LineFile
+from tallystick.journal.opening import read_whole
 from tallystick.model.verdict import Require
 from tallystick.seal.keys import parse_did_key
 from tallystick.seal.line import Line, legible_entry, parse_line
@@ -54,7 +55,7 @@ def prove(home: Home, session: str, n: int, *, redaction: Redaction = Redaction.
         Proof(
             index=head.entry.n,
             path=inclusion_proof(leaves, head.entry.n),
-            note=home.note.read_bytes(),
+            note=read_whole(home.note),
             head=line_text(redact(head, Redaction.CONTENT)),
             step=line_text(withhold(shown, frozenset(shown.blobs))),
             step_path=inclusion_proof(entries, n),
@@ -91,7 +92,7 @@ def prove_extension(home: Home, since: Note | int) -> bytes:
     path: tuple[bytes, ...] = ()
     if old_size:
         path = consistency_proof(leaves, old_size)
-    return consistency_text(Consistency(old_size=old_size, path=path, note=home.note.read_bytes()))
+    return consistency_text(Consistency(old_size=old_size, path=path, note=read_whole(home.note)))
 
 
 def _ledger(home: Home, session: str | None, size: int) -> tuple[list[bytes], Line | None]:

@@ -15,6 +15,7 @@ from tallystick.errors import NotFoundError
 from tallystick.journal.blobs import blob_reader
 from tallystick.journal.home import Home
 from tallystick.journal.lines import LineFile
+from tallystick.journal.opening import open_elsewhere, read_whole
 from tallystick.model.ids import SESSION_ID
 from tallystick.model.verdict import Defect, Require, Rule, Verdict
 from tallystick.seal.epochs import LiveEpoch
@@ -125,7 +126,7 @@ def _ledger(home: Home, evidence: StoreEvidence) -> LedgerCheck:
     if home.ledger.exists():
         ledger = LineFile(home.ledger)
     if home.note.exists():
-        note = home.note.read_bytes()
+        note = read_whole(home.note)
     if evidence.pinned is not None:
         pinned = parse_did_key(evidence.pinned)
     return check_ledger(
@@ -223,7 +224,7 @@ def verify_file(
     if len(path.parents) > 3:
         folders.append(path.parents[3] / "blobs")
     return check_lone(
-        LineFile(path),
+        LineFile(path, opener=open_elsewhere),
         file_sid=stem if SESSION_ID.match(stem) else None,
         redaction=redaction,
         read_blob=blob_reader(*folders),

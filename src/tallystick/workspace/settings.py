@@ -11,8 +11,9 @@ from typing import Any, TypeAlias
 
 import msgspec
 
-from tallystick.errors import FormatError, UsageError
+from tallystick.errors import FormatError, JournalError, UsageError
 from tallystick.journal.home import Home
+from tallystick.journal.opening import read_whole
 from tallystick.workspace.did_you_mean import nearest
 
 Value: TypeAlias = str | int | tuple[str, ...]
@@ -276,17 +277,28 @@ def _fits(setting: Setting, value: Any) -> bool:
 
 def _read(path: Path) -> dict[str, Any]:
     """The file's values by dotted key. No file: none."""
-    if not path.exists():
+    text = _bytes(path)
+    if text is None:
         return {}
     import tomllib
 
     try:
-        document = tomllib.loads(path.read_text("utf-8"))
+        document = tomllib.loads(text.decode("utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise FormatError(
             f"{path}: {error}", hint="fix the file, or move it away: all settings have defaults"
         ) from error
     return dict(_flat(document))
+
+
+def _bytes(path: Path) -> bytes | None:
+    """What is in the file; None: there is no file."""
+    try:
+        return read_whole(path)
+    except FileNotFoundError:
+        return None
+    except JournalError as error:
+        raise FormatError(str(error), hint=error.hint) from error
 
 
 def _flat(table: dict[str, Any], before: str = "") -> list[tuple[str, Any]]:
@@ -348,7 +360,7 @@ def _document(home: Home) -> Any:
     import tomlkit
 
     _read(home.config)
-    return tomlkit.parse(home.config.read_text("utf-8") if home.config.exists() else "")
+    return tomlkit.parse((_bytes(home.config) or b"").decode("utf-8"))
 
 
 def _place(document: Any, key: str, *, make: bool) -> tuple[Any, str]:
