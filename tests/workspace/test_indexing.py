@@ -79,12 +79,13 @@ def test_a_damaged_index_is_an_error_that_says_how_to_mend_it(samples: Home) -> 
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="nothing is read-only for the administrator")
-def test_an_index_that_cannot_be_written_is_used_as_it_is(samples: Home) -> None:
+def test_what_is_new_is_in_the_index_of_a_store_whose_own_cannot_be_written(samples: Home) -> None:
     with Recorder(samples.folder) as recorder:
         recorder.session("demo", "new")
     samples.graph.chmod(0o400)
     with open_index(samples) as index:
-        assert index.remarks[0].startswith("the index is stale")
+        assert index.remarks[0].startswith("the store cannot be written")
+        assert len(list_sessions(index.graph, SessionFilter())) == 9
 
 
 def test_a_locked_index_is_used_as_it_is(samples: Home, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -32,13 +32,12 @@ def ask_sql(
             are near. TooSlowError: it was not answered in `seconds`.
     """
     with open_index(home, depth=Depth.TEXT if _SEARCHES.search(question) else Depth.ROWS) as index:
-        remarks = index.remarks
-    try:
-        return ask(home.graph, question, values, limit=limit, seconds=seconds), remarks
-    except QuestionError as error:
-        raise UsageError(
-            _question_error_text(home, question, error), hint="`tally sql --tables` lists the tables"
-        ) from error
+        try:
+            return ask(home.graph, question, values, limit=limit, seconds=seconds), index.remarks
+        except QuestionError as error:
+            raise UsageError(
+                _question_error_text(home, question, error), hint="`tally sql --tables` lists the tables"
+            ) from error
 
 
 def example_named(name: str) -> Example:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
+import msgspec
+
 from tallystick.errors import FormatError, TallystickError
 from tallystick.graph import rules
 from tallystick.graph.content_tags import meaning, tags_in
@@ -69,6 +71,31 @@ def project(
         unsearchable=unsearchable_sessions(graph),
         outdated=run.outdated,
     )
+
+
+def outdated_journals(graph: Graph, journals: Sequence[Journal], depth: Depth) -> list[Journal]:
+    """The journals of which something is not in the index yet."""
+    known = row_writer.read_positions(graph, [journal.session for journal in journals])
+    behind = []
+    for journal in journals:
+        at = known.get(journal.session, row_writer.Position())
+        is_current = at[:3] == (journal.inode, rules.current(), journal.size_bytes)
+        if not is_current or (depth is Depth.TEXT and at.text_size < at.size):
+            behind.append(journal)
+    return behind
+
+
+def as_copied(graph: Graph, journals: Sequence[Journal]) -> list[Journal]:
+    """Journals of a store that was copied, each as the file that the index was made from if it is as long as that."""
+    known = row_writer.read_positions(graph, [journal.session for journal in journals])
+    found = []
+    for journal in journals:
+        at = known.get(journal.session, row_writer.Position())
+        if at.read_to == journal.size_bytes:
+            found.append(msgspec.structs.replace(journal, inode=at.inode))
+        else:
+            found.append(journal)
+    return found
 
 
 def forget(graph: Graph, sessions: Iterable[str]) -> None:
@@ -148,14 +175,7 @@ class _Run:
 
     def _behind(self, journals: Sequence[Journal]) -> list[Journal]:
         """The journals of which something is not in the index yet."""
-        known = row_writer.read_positions(self._graph, [journal.session for journal in journals])
-        behind = []
-        for journal in journals:
-            at = known.get(journal.session, row_writer.Position())
-            is_current = at[:3] == (journal.inode, rules.current(), journal.size_bytes)
-            if not is_current or (self._depth is Depth.TEXT and at.text_size < at.size):
-                behind.append(journal)
-        return behind
+        return outdated_journals(self._graph, journals, self._depth)
 
     def _begin(self) -> None:
         if not self._graph.in_transaction:

@@ -7,7 +7,7 @@ and the table of alerts are never written from anything else. How rows are made 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -15,12 +15,13 @@ from tallystick.errors import JournalError, NotFoundError
 from tallystick.graph.alerts import Seen, project_alerts
 from tallystick.graph.graph import Graph, GraphError, Mode, OutdatedError, empty_graph
 from tallystick.graph.journals import Depth, Journal, Projected
-from tallystick.graph.project import forget, project
+from tallystick.graph.project import as_copied, forget, outdated_journals, project
 from tallystick.graph.queries import indexed_sessions
 from tallystick.journal.home import Home
 from tallystick.journal.read import Placed, read_at, read_file
 from tallystick.model.recorded import Recorded
 from tallystick.workspace.index import LARGEST_SEARCHED, Index
+from tallystick.workspace.index_elsewhere import REMARK, is_writable, open_if, temporary_copy
 
 
 def journals_of(home: Home, sessions: Iterable[str] | None = None) -> Iterator[Journal]:
@@ -57,13 +58,18 @@ def bring_up_to_date(
     """
     journals = list(journals_of(home, sessions))
     if sessions is None:
-        there = {journal.session for journal in journals}
-        gone = [row.session for row in indexed_sessions(graph) if row.session not in there]
+        gone = _gone(graph, journals)
         if gone:
             forget(graph, gone)
     done = project(graph, journals, depth=depth, progress=progress)
     take_alerts(home, graph, seen=Seen.ALL if sessions is None else Seen.SOME)
     return done
+
+
+def _gone(graph: Graph, journals: Sequence[Journal]) -> list[str]:
+    """The sessions in the index that have no journal any more."""
+    there = {journal.session for journal in journals}
+    return [row.session for row in indexed_sessions(graph) if row.session not in there]
 
 
 def take_alerts(home: Home, graph: Graph, *, seen: Seen = Seen.ALL) -> int:
@@ -94,25 +100,32 @@ def open_index(
     if not home.exists:
         raise NotFoundError(f"no store at {home.folder}", hint="create one with `tally init`")
     remarks: list[str] = []
-    graph = _current(home, depth, remarks, progress)
-    with graph:
+    if is_writable(home):
+        with _current(home, depth, remarks, progress) as graph:
+            yield Index(graph, remarks)
+        return
+    own = open_if(home, lambda graph: _is_current(home, graph, depth))
+    if own is not None:
+        with own:
+            yield Index(own, remarks)
+        return
+    with temporary_copy(home) as graph:
+        remarks.append(REMARK)
+        _update(home, graph, depth, remarks, progress)
         yield Index(graph, remarks)
+
+
+def _is_current(home: Home, graph: Graph, depth: Depth) -> bool:
+    """Whether an index has all that is in the journals, which may be copies of those that it was made from."""
+    journals = list(journals_of(home))
+    return not _gone(graph, journals) and not outdated_journals(graph, as_copied(graph, journals), depth)
 
 
 def _current(home: Home, depth: Depth, remarks: list[str], progress: Callable[[int], None]) -> Graph:
     graph: Graph | None = None
     try:
         graph = _open(home, remarks)
-        done = bring_up_to_date(home, graph, depth=depth, progress=progress)
-        if done.outdated:
-            sessions = "1 session was"
-            if done.outdated != 1:
-                sessions = f"{done.outdated:,} sessions were"
-            remarks.append(f"the rules of the index have changed: {sessions} projected again")
-        remarks += [
-            f"{failure.session[:8]}: cannot be read from step {failure.n} on: {failure.why}"
-            for failure in done.failures
-        ]
+        _update(home, graph, depth, remarks, progress)
         return graph
     except (GraphError, JournalError) as error:
         if graph is not None:
@@ -120,6 +133,19 @@ def _current(home: Home, depth: Depth, remarks: list[str], progress: Callable[[i
         stale = Graph(home.graph, Mode.READ)  # raises where the index is of no use at all
         remarks.append(f"the index is stale: {error}")
         return stale
+
+
+def _update(home: Home, graph: Graph, depth: Depth, remarks: list[str], progress: Callable[[int], None]) -> None:
+    """Bring an index up to date, and remark what a reader should know of that. Raises what `bring_up_to_date` raises."""
+    done = bring_up_to_date(home, graph, depth=depth, progress=progress)
+    if done.outdated:
+        sessions = "1 session was"
+        if done.outdated != 1:
+            sessions = f"{done.outdated:,} sessions were"
+        remarks.append(f"the rules of the index have changed: {sessions} projected again")
+    remarks += [
+        f"{failure.session[:8]}: cannot be read from step {failure.n} on: {failure.why}" for failure in done.failures
+    ]
 
 
 def _open(home: Home, remarks: list[str]) -> Graph:
