@@ -3,10 +3,11 @@ from __future__ import annotations
 import pytest
 
 from tallystick.errors import JournalError
-from tallystick.journal.archive import Archive, journal_starts, start_key
+from tallystick.journal.archive import Archive, journal_starts
 from tallystick.journal.file import JournalFile
 from tallystick.journal.home import Home
 from tallystick.journal.ledger import read_note
+from tallystick.journal.session_keys import start_key
 from tallystick.model.ids import SessionId
 from tallystick.trust.verify import verify_store
 from tests.journal.conftest import START, say
@@ -96,4 +97,3 @@ def test_a_ledger_that_does_not_fit_its_head_is_not_opened(home: Home, archive: 
 
 def test_the_first_lines_of_journals_name_their_sessions(home: Home, journal: JournalFile) -> None:
     assert [(sid, start_key(line)) for sid, line in journal_starts(home)] == [(journal.sid, ("demo", "s1"))]
-    assert start_key(b"junk") is None

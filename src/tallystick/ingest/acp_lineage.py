@@ -15,9 +15,9 @@ from tallystick.capture.hermes_store import HermesStore
 from tallystick.graph.conversations import last_continuation
 from tallystick.graph.graph import Graph, GraphError, Mode
 from tallystick.graph.queries import get_session
-from tallystick.journal.archive import start_key
 from tallystick.journal.lines import LineFile
 from tallystick.journal.read import read_at
+from tallystick.journal.session_keys import start_key
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Json, Opening
 from tallystick.recording.record import SessionRecord

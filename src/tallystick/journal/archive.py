@@ -9,9 +9,6 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TypeAlias
-
-import msgspec
 
 from tallystick.errors import JournalError
 from tallystick.journal.durable import sync_folder
@@ -19,12 +16,10 @@ from tallystick.journal.file import JournalFile, Sources
 from tallystick.journal.home import Home
 from tallystick.journal.ledger import Ledger, make_ledger, root_of
 from tallystick.journal.lines import LineFile
+from tallystick.journal.session_keys import SessionKeys, key_of
 from tallystick.journal.signing import PATIENCE_SECONDS
 from tallystick.model.ids import SessionId
 from tallystick.model.step import Json
-
-Key: TypeAlias = tuple[str, str]
-"""(agent, source session): what an agent's session is found by."""
 
 
 def system_clock() -> str:
@@ -35,13 +30,6 @@ def system_clock() -> str:
 def system_seeds() -> bytes:
     """32 fresh random bytes."""
     return os.urandom(32)
-
-
-class _Start(msgspec.Struct, frozen=True):
-    fields: dict[str, Json] = {}
-
-
-_START = msgspec.json.Decoder(_Start)
 
 
 class Archive:
@@ -63,8 +51,7 @@ class Archive:
         self.ledger = Ledger(home, clock=clock, seeds=seeds)
         self._sources = Sources(clock, seeds)
         self._open: dict[str, JournalFile] = {}
-        self._by_key: dict[Key, SessionId] = {}
-        self._indexed: set[str] = set()
+        self._keys = SessionKeys(home)
         self._tail_checked = False
 
     @classmethod
@@ -78,23 +65,11 @@ class Archive:
 
     def find(self, agent: str, source_session: str) -> SessionId | None:
         """The journal of an agent's session, if there is one as far as this archive has looked (make_journal looks again)."""
-        if not self._indexed:
-            self._index_new()
-        return self._by_key.get((agent, source_session))
+        return self._keys.find(agent, source_session)
 
     def look_anew(self) -> None:
         """Take note of the journals that other processes have made meanwhile, for `find`."""
-        self._index_new()
-
-    def _index_new(self) -> None:
-        for sid in self.home.session_ids(self._indexed):
-            self._indexed.add(sid)
-            path = self.home.journal(sid)
-            key = None
-            if path is not None:
-                key = start_key(next(iter(LineFile(path)), b""))
-            if key is not None:
-                self._by_key.setdefault(key, SessionId(sid))
+        self._keys.look_again()
 
     def journal(self, sid: SessionId) -> JournalFile:
         """The journal of a session, open for appending.
@@ -126,12 +101,12 @@ class Archive:
 
         The ledger's lock is held meanwhile, so two processes never make two journals for one session.
         """
-        key = _key_of({**values, "meta": meta})
+        key = key_of({**values, "meta": meta})
         with self.ledger.locked():
-            self._index_new()
+            self._keys.look_again()
             known = None
             if key is not None:
-                known = self._by_key.get(key)
+                known = self._keys.known(key)
             if known is not None:
                 return self.journal(known), False
             sid = SessionId(self._sources.seeds()[:16].hex())
@@ -139,9 +114,7 @@ class Archive:
             file = JournalFile(self.home, sid, path, self._sources)
             file.append(meta, values, parents=parents)
             self._open[sid] = file
-            self._indexed.add(sid)
-            if key is not None:
-                self._by_key[key] = sid
+            self._keys.add(sid, key)
             return file, True
 
     # Sealing --------------------------------------------------------------------------------------------------------
@@ -243,27 +216,6 @@ class Archive:
             file.close()
         self._open.clear()
         self.ledger.close()
-
-
-def start_key(line: bytes) -> Key | None:
-    """The (agent, source session) of a journal's first line; None if it says none."""
-    try:
-        return _key_of(_START.decode(line).fields)
-    except msgspec.DecodeError:
-        return None
-
-
-def _key_of(fields: Mapping[str, Json]) -> Key | None:
-    meta, rest = fields.get("meta"), fields.get("content.meta")
-    if not isinstance(meta, dict):
-        return None
-    source_session = meta.get("source_session")
-    if source_session is None and isinstance(rest, dict):
-        source_session = rest.get("source_session")  # an id that does not fit meta (6.2)
-    agent = meta.get("agent")
-    if isinstance(agent, str) and isinstance(source_session, str):
-        return agent, source_session
-    return None
 
 
 def journal_starts(home: Home) -> Iterator[tuple[SessionId, bytes]]:

@@ -14,6 +14,7 @@ import re
 import threading
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -21,10 +22,13 @@ import msgspec
 from tallystick.errors import JournalError, NotFoundError, UsageError
 from tallystick.journal.durable import sync_folder
 from tallystick.journal.headless_file import LogFile, read_back, read_log
+from tallystick.journal.headless_reader import FileReader
 from tallystick.journal.home import FOLDER_MODE
+from tallystick.journal.opening import open_to_read
 from tallystick.model.step import Json
 from tallystick.scrubbing.members import scrub_members
 from tallystick.seal.go_json import sorted_keys
+from tallystick.sessions.session_changes import changes
 from tallystick.sessions.session_log import (
     Event,
     JSONLRecord,
@@ -34,6 +38,7 @@ from tallystick.sessions.session_log import (
     header_record,
     safe_members,
 )
+from tallystick.sessions.session_reading import ReadLog
 from tallystick.sessions.session_words import EventType, Status
 
 _log = logging.getLogger("tallystick")
@@ -72,13 +77,16 @@ class FileStore:
         Raises:
             NotFoundError: no file has it. FormatError, SourceError: what `read_log` raises.
         """
-        found = read_log(self._existing(session))
-        if found.problems:
-            first, count = found.problems[0], len(found.problems)
-            problems = "a problem"
-            if count != 1:
-                problems = f"{count} problems"
-            _log.warning("session %s: %s; byte %d: %s", session, problems, first.offset, first.detail)
+        return self._told(session, read_log(self._existing(session), opener=open_to_read))
+
+    def reader(self, session: str) -> FileReader:
+        """What reads a session as it grows. Raises NotFoundError: no file has it."""
+        self._existing(session)
+        return FileReader(partial(self._existing, session), partial(self._told, session))
+
+    def _told(self, session: str, found: ReadLog) -> Log:
+        """The session in a file under the id that it has here; what is wrong with the file is said."""
+        _warn(session, found)
         log = found.as_log(session)
         if log.id == session:
             return log
@@ -158,10 +166,17 @@ class FileStore:
         text = f"{events} events were not recorded: {reason}"
         self.append(session, safe_members(Event(type=EventType.WARNING, timestamp=timestamp, content=text)))
 
-    def update(self, log: Log) -> None:
-        """Write how a session stands, durably. Raises JournalError: it cannot be written."""
+    def update(self, log: Log, *, since: Log | None = None) -> None:
+        """Write how a session stands, durably: what differs from `since`, else all of it.
+
+        Raises:
+            JournalError: it cannot be written.
+        """
         file = self._file(log.id)
         with file.locked():
+            if since is not None:
+                kept = msgspec.structs.replace(_standing(file), id=log.id, updated_at=log.updated_at)
+                log = changes(since, log).apply(kept)
             self._write_state(file, log)
             file.sync()
 
@@ -180,12 +195,8 @@ class FileStore:
         file = self._file(session)
         with file.locked():
             if not file.is_footed:
-                footer = file.footer
-                if footer is None:
-                    state = Log(status=Status.RUNNING)
-                else:
-                    state = _state_of(footer)
-                file.append(_spelled(footer_record(msgspec.structs.replace(state, updated_at=updated_at))))
+                state = msgspec.structs.replace(_standing(file), updated_at=updated_at)
+                file.append(_spelled(footer_record(state)))
             file.sync()
 
     def settle(self) -> None:
@@ -302,7 +313,21 @@ def _numbered(events: Iterable[Event]) -> list[Event]:
     return numbered
 
 
-def _state_of(footer: JSONLRecord) -> Log:
-    """How a session stands, as a footer says it."""
+def _standing(file: LogFile) -> Log:
+    """How a session stands, as the last header and the last footer of its file say it."""
+    header, footer = file.header or JSONLRecord(record_type="header"), file.footer
+    log = Log(workflow_name=header.workflow_name, inputs=header.inputs, created_at=header.created_at)
+    if footer is None:
+        return msgspec.structs.replace(log, status=Status.RUNNING)
     names = ("status", "result", "error", "outputs", "state")
-    return Log(**{name: getattr(footer, name) for name in names})
+    return msgspec.structs.replace(log, **{name: getattr(footer, name) for name in names})
+
+
+def _warn(session: str, found: ReadLog) -> None:
+    """Say in the log of the program what is wrong with a session's file."""
+    if found.problems:
+        first, count = found.problems[0], len(found.problems)
+        problems = "a problem"
+        if count != 1:
+            problems = f"{count} problems"
+        _log.warning("session %s: %s; byte %d: %s", session, problems, first.offset, first.detail)

@@ -21,8 +21,8 @@ from tallystick.agents.headless import transcript as headless
 from tallystick.errors import FormatError, JournalError, NotFoundError, SourceError
 from tallystick.exports.headless import line
 from tallystick.journal.durable import sync_folder, write_whole
-from tallystick.journal.home import FILE_MODE
 from tallystick.journal.lines import LineFile
+from tallystick.journal.opening import Opener, open_elsewhere, open_file, open_to_read
 from tallystick.model.step import Json
 from tallystick.sessions.session_log import Event, JSONLRecord, event_from, record_from
 from tallystick.sessions.session_reading import Assembly, ReadLog
@@ -63,7 +63,7 @@ class LogFile:
     def make(self) -> bool:
         """Make the file, empty; False if it is there already. Raises JournalError: it cannot be made."""
         try:
-            os.close(os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, FILE_MODE))
+            os.close(open_file(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL))
         except FileExistsError:
             return False
         except OSError as error:
@@ -97,11 +97,11 @@ class LogFile:
         try:
             while True:
                 if self._descriptor < 0:
-                    self._descriptor = os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CLOEXEC)
+                    self._descriptor = open_file(self.path, os.O_RDWR | os.O_APPEND)
                     self._length = 0
                 fcntl.flock(self._descriptor, fcntl.LOCK_EX)
                 status = os.fstat(self._descriptor)
-                if os.path.samestat(status, self.path.stat()):
+                if os.path.samestat(status, self.path.lstat()):
                     break
                 self._close()  # another file has the name now
             if status.st_size != self._length:
@@ -178,9 +178,9 @@ class LogFile:
             self._length = size + 1
             return
         beside = self.path.with_name(f"{self.path.name}.torn")
-        descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, FILE_MODE)
+        descriptor = open_file(beside, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
         try:
-            with self.path.open("rb") as file:
+            with open_to_read(self.path) as file:
                 file.seek(self._length)
                 while part := file.read(_CHUNK):
                     write_whole(descriptor, part)
@@ -251,7 +251,7 @@ _HEADER = ("id", "workflow_name", "inputs", "created_at")
 """Members of a document that a header has; the others are a footer's."""
 
 
-def detect_format(path: str | Path) -> Literal["jsonl", "json"]:
+def detect_format(path: str | Path, *, opener: Opener = open_elsewhere) -> Literal["jsonl", "json"]:
     """Which form of the log a file has, by the agent's own rules: its name decides, else its first 256 bytes.
 
     Raises:
@@ -261,23 +261,25 @@ def detect_format(path: str | Path) -> Literal["jsonl", "json"]:
     if name.endswith((".jsonl", ".json")):
         return headless.detect_format(name, b"")
     try:
-        with Path(path).open("rb") as file:
+        with opener(Path(path)) as file:
             return headless.detect_format(name, file.read(_SNIFFED_BYTES))
     except OSError as error:
         raise _unreadable(Path(path), error) from error
 
 
-def read_log(path: str | Path) -> ReadLog:
+def read_log(path: str | Path, *, opener: Opener = open_elsewhere) -> ReadLog:
     """What a file holds: header, events in order, the footer that counts, and what was wrong with it.
+
+    `opener` opens it; a file that someone names may be a link.
 
     Raises: NotFoundError: there is no such file. SourceError: it cannot be read. FormatError: an older document that is
     not a JSON object, or one without a name and empty.
     """
     path = Path(path)
     try:
-        if detect_format(path) == "json":
-            return _read_document(path)
-        return _read_lines(path)
+        if detect_format(path, opener=opener) == "json":
+            return _read_document(path, opener)
+        return _read_lines(path, opener)
     except OSError as error:
         raise _unreadable(path, error) from error
 
@@ -307,15 +309,15 @@ def read_back(members: Mapping[str, Json]) -> Event | None:
     return event_from(record_in(line(members)) or {})
 
 
-def _read_lines(path: Path) -> ReadLog:
+def _read_lines(path: Path, opener: Opener) -> ReadLog:
     assembly = Assembly()
-    lines = LineFile(path, limit=LONGEST_LINE)
+    lines = LineFile(path, limit=LONGEST_LINE, opener=opener)
     offset = 0
     for text in lines:
         _take_line(assembly, text, offset)
         offset = lines.end
     if lines.torn:
-        _take_tail(assembly, path, lines.end, lines.torn)
+        _take_tail(assembly, read_tail(path, lines.end, lines.torn, opener), lines.end, lines.torn)
     return assembly.finish()
 
 
@@ -334,27 +336,28 @@ def _take_line(assembly: Assembly, text: bytes, offset: int) -> None:
         assembly.take(record, offset)
 
 
-def _take_tail(assembly: Assembly, path: Path, offset: int, size: int) -> None:
+def _take_tail(assembly: Assembly, tail: bytes, offset: int, size: int) -> None:
     """What follows the last end of line: a whole record that only lacks its own, else half of one."""
-    record = record_in(read_tail(path, offset, size))
+    record = record_in(tail)
     if record is None:
         assembly.note("torn_tail", f"the last {size} bytes are half a line", offset)
     else:
         assembly.take(record, offset)
 
 
-def read_tail(path: Path, offset: int, size: int) -> bytes:
+def read_tail(path: Path, offset: int, size: int, opener: Opener = open_to_read) -> bytes:
     """The bytes from an offset on, as far as a line may reach."""
-    with path.open("rb") as file:
+    with opener(path) as file:
         file.seek(offset)
         return file.read(min(size, LONGEST_LINE + 1))
 
 
-def _read_document(path: Path) -> ReadLog:
+def _read_document(path: Path, opener: Opener) -> ReadLog:
     size = path.stat().st_size
     if size > LARGEST_DOCUMENT:
         raise SourceError(f"{path} has {size >> 20} MB; the limit is {LARGEST_DOCUMENT >> 20} MB")
-    document = record_in(path.read_bytes())
+    with opener(path) as file:
+        document = record_in(file.read())
     if document is None:
         raise FormatError(f"{path} is not a JSON object", hint="an older session file is one JSON document")
     assembly = Assembly()

@@ -7,6 +7,8 @@ back as events is exports/headless.py's. Must not know who calls back whom.
 
 from __future__ import annotations
 
+import os
+import threading
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -17,19 +19,21 @@ from msgspec.structs import replace
 from tallystick.agents.headless.live import LiveLog, spelled_time
 from tallystick.agents.headless.transcript import NAME
 from tallystick.errors import FormatError, NotFoundError, TallystickError
-from tallystick.exports.headless import own_events, write
-from tallystick.journal.headless_file import record_in
-from tallystick.journal.read import read_file, read_session
+from tallystick.exports.headless import own_events
+from tallystick.journal.home import Home, default_folder
+from tallystick.journal.read import read_file
+from tallystick.journal.session_keys import SessionKeys
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Json, Opening, Source, Step
 from tallystick.recording.context import owner
 from tallystick.recording.record import SessionRecord
 from tallystick.recording.recorder import Recorder
+from tallystick.recording.session_journal_reader import JournalReader
 from tallystick.recording.session_writer import SessionWriter
 from tallystick.scrubbing.members import scrub_members
 from tallystick.seal.tagged import tag
+from tallystick.sessions.session_changes import changes
 from tallystick.sessions.session_log import Log
-from tallystick.sessions.session_reading import Assembly
 from tallystick.sessions.session_words import Status
 from tallystick.workspace.settings import read_setting
 
@@ -68,14 +72,29 @@ class JournalStore:
     def __init__(self, home: str | Path | None = None) -> None:
         """Use the store at `home` (default: TALLY_HOME, else ~/.tally); it is made if it is not there.
 
+        One that is there is opened for writing when something is recorded: reading needs neither a lock nor a write.
+
         Raises:
-            JournalError: it cannot be opened or made. FormatError: its config.toml is damaged.
+            JournalError: it cannot be made. FormatError: its config.toml is damaged.
         """
-        self.recorder = Recorder(home)
-        self._scrubs = read_setting(self.recorder.home, "secrets.scrub") == "on"
+        self.home = Home(Path(home) if home is not None else default_folder(os.environ))
+        self._opened: Recorder | None = None
+        self._opening = threading.Lock()
+        self._keys = SessionKeys(self.home)
+        if not self.home.exists:
+            self._opened = Recorder(self.home.folder)
+        self._scrubs = read_setting(self.home, "secrets.scrub") == "on"
         self._live: OrderedDict[str, _Live] = OrderedDict()
         self._halves: dict[str, list[Step]] = {}
         self._late: TallystickError | None = None
+
+    @property
+    def recorder(self) -> Recorder:
+        """What records into the store. Raises JournalError: the store cannot be opened for writing."""
+        with self._opening:
+            if self._opened is None:
+                self._opened = Recorder(self.home.folder)
+            return self._opened
 
     # Whole sessions -------------------------------------------------------------------------------------------------
 
@@ -104,13 +123,23 @@ class JournalStore:
         Raises:
             NotFoundError: it is not.
         """
-        with self.recorder.session_writer.lock:
-            sid = self._record(self.recorder.session_writer, session).sid
-        steps = list(read_session(self.recorder.home, sid, load_blobs=True))
-        assembly = Assembly()
-        for line in write(steps, session=session, with_content=True):
-            assembly.take(record_in(line) or {}, 0)
-        return assembly.finish().as_log(session)
+        return self.reader(session).whole()
+
+    def reader(self, session: str) -> JournalReader:
+        """What reads a session as it grows. Raises NotFoundError: it is not recorded."""
+        sid = self._keys.find(NAME, session)
+        if sid is None:
+            self._keys.look_again()
+            sid = self._keys.find(NAME, session)
+        path = None
+        if sid is not None:
+            path = self.home.journal(sid)
+        if path is None:
+            raise self._not_found(session)
+        return JournalReader(self.home, path, session)
+
+    def _not_found(self, session: str) -> NotFoundError:
+        return NotFoundError(f"no session {session[:80]!r} of the session log in {self.home.folder}")
 
     # One thing after the other --------------------------------------------------------------------------------------
 
@@ -168,24 +197,27 @@ class JournalStore:
         with self._locked(session) as (record, live):
             self._add(live.session_writer, record, _step(session, "gap", timestamp, missed, values))
 
-    def update(self, log: Log) -> None:
-        """Record how a session stands, if it is not recorded so, and make it durable.
+    def update(self, log: Log, *, since: Log | None = None) -> None:
+        """Record how a session stands, if it is not recorded so, and make it durable: what differs from `since`, else all.
 
         Raises what `append` raises.
         """
         self.recorder.checkpoints.settle()
-        with self._locked(log.id) as (record, live):
+        name, at = log.id, log.updated_at
+        with self._locked(name) as (record, live):
             now: dict[str, Json] = {name: tag(getattr(log, name)) for name in _STATE}
+            if since is not None:
+                kept = Log(status=_standing(record, live), **live.state)
+                log = changes(_tagged(since), _tagged(log)).apply(kept)
+                now = {name: getattr(log, name) for name in _STATE}
             changed = {name: value for name, value in now.items() if value != live.state[name]}
             status = _STATUSES.get(str(log.status), str(log.status))
             ends = status not in ("", Status.RUNNING)
             if "inputs" in changed or (changed and not ends) or (not ends and record.journal.ended):
-                self._add(
-                    live.session_writer, record, _step(log.id, "session_update", log.updated_at, {}, _content(changed))
-                )
+                self._add(live.session_writer, record, _step(name, "session_update", at, {}, _content(changed)))
             if ends and (changed or not record.journal.ended or status != live.status):
                 values = {name: value for name, value in now.items() if name != "inputs" and (value or name in changed)}
-                end = _step(log.id, "session_end", log.updated_at, {"status": status}, _content(values))
+                end = _step(name, "session_end", at, {"status": status}, _content(values))
                 self._add(live.session_writer, record, replace(end, source_id=f"#{live.events.last_seq}/end"))
                 live.status = status
             live.state = now
@@ -211,6 +243,8 @@ class JournalStore:
     def release(self, session: str) -> None:
         """Seal what was recorded, in an event loop a moment later: no one adds to the session for now."""
         self._live.pop(session, None)
+        if self._opened is None:
+            return
         if owner().task:
             self.recorder.session_writer.seal_soon()
             return
@@ -231,7 +265,8 @@ class JournalStore:
     def close(self) -> None:
         """Seal what is pending and close the store's files."""
         self._live.clear()
-        self.recorder.close()
+        if self._opened is not None:
+            self._opened.close()
 
     # Journals -------------------------------------------------------------------------------------------------------
 
@@ -260,7 +295,7 @@ class JournalStore:
             session_writer.archive.look_anew()
             record = session_writer.writer.find(NAME, session)
         if record is None:
-            raise NotFoundError(f"no session {session[:80]!r} of the session log in {session_writer.home.folder}")
+            raise self._not_found(session)
         return record
 
     def _catch_up(self, record: SessionRecord, live: _Live) -> None:
@@ -268,12 +303,25 @@ class JournalStore:
         if live.woven >= size:
             return
         steps = []
-        for placed in read_file(self.recorder.home, record.journal.path, start=record.known.offset_of(live.woven)):
+        for placed in read_file(self.home, record.journal.path, start=record.known.offset_of(live.woven)):
             steps.append(placed.step)
             if placed.step.n + 1 >= size:
                 break
         live.take(steps)
         live.woven = size
+
+
+def _tagged(log: Log) -> Log:
+    """A session's own members as they are recorded."""
+    return replace(log, **{name: tag(getattr(log, name)) for name in _STATE})
+
+
+def _standing(record: SessionRecord, live: _Live) -> str:
+    """The session's status as it is recorded, in the words of the agent."""
+    if not record.journal.ended:
+        return Status.RUNNING
+    word = str(live.status or "completed")
+    return next((own for own, ours in _STATUSES.items() if ours == word), word)
 
 
 def _working_folder() -> str | None:

@@ -12,7 +12,7 @@ import os
 import secrets
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -26,16 +26,17 @@ from tallystick.model.step import Json
 from tallystick.recording.flush_timer import FlushTimer
 from tallystick.recording.jsonify import plain
 from tallystick.recording.session_journal import JournalStore
-from tallystick.recording.session_store import Store
+from tallystick.recording.session_store import Reader, Store
 from tallystick.recording.session_times import now_text, timed
 from tallystick.scrubbing.members import scrub_members
+from tallystick.sessions.session_changes import MAPS, changes
+from tallystick.sessions.session_events import Events, Listed
 from tallystick.sessions.session_log import Event, EventMeta, Log, TaintNode, event_from, safe_members
 from tallystick.sessions.session_taint import Blocks
 from tallystick.sessions.session_words import Status
 
 _logger = logging.getLogger("tallystick")
 _MOST_WAITING = 1_000
-_MAPS = ("inputs", "state", "outputs")
 
 OnEvent = Callable[[Event], object]
 
@@ -69,17 +70,22 @@ class Session:
         self._untold: deque[Event] = deque()
         self._lost = self._lost_untold = 0
         self._failure: Exception | None = None
-        self._kept_state: Log | None = None
+        self._kept_state = Log(status=Status.RUNNING)
+        self._reader: Reader | None = None
+        self._is_synced, self._has_more = True, False
         self._is_closed = False
         self._begin_process()
         for event in log.events:
             self._remember(event, max(event.seq, self._last_seq + 1))
 
-    def attach(self, store: Store, noted: Callable[[], None], events: Iterable[Event] = ()) -> None:
-        """Say which store has this session, with these events. For managers."""
+    def attach(self, store: Store, noted: Callable[[], None], reader: Reader | None = None) -> None:
+        """Say which store has this session, and what reads it there. For managers."""
         self._store, self._noted, self._kept_state = store, noted, _state(self.as_log())
-        for event in events:
-            self._number(event, is_told=True)
+        if reader is not None:
+            self._reader = reader
+            self._last_seq = reader.last_seq()
+            for event in reader.blocks():
+                self._blocks.take(event)
 
     def _begin_process(self) -> None:
         self._process = os.getpid()
@@ -91,16 +97,20 @@ class Session:
             self._begin_process()
             self._waiting.clear()
             self._untold.clear()
+            self._reader = None
         return self
 
     # Members --------------------------------------------------------------------------------------------------------
 
     @property
-    def events(self) -> list[Event]:
-        """The events so far: those in the store, no matter who added them."""
-        if self._store is None:
-            return list(self._memory)
-        return list(self._store.load(self.id).events)
+    def events(self) -> Events:
+        """The events so far, no matter who added them. What is new is looked at, and events are read when asked for."""
+        store = self._here()._store
+        if store is None:
+            return Events(Listed(self._memory), range(len(self._memory)))
+        if self._reader is None:
+            self._reader = store.reader(self.id)
+        return self._reader.events()
 
     def current_seq_id(self) -> int:
         """The number of the newest event that was added here, or was there when the session was got; 0: none exists."""
@@ -119,7 +129,7 @@ class Session:
         return Log(
             id=self.id,
             workflow_name=self.workflow_name,
-            **{name: _as_json(getattr(self, name)) for name in _MAPS},
+            **{name: _as_json(getattr(self, name)) for name in MAPS},
             status=str(self.status),
             result=_as_text(self.result),
             error=_as_text(self.error),
@@ -151,14 +161,15 @@ class Session:
             if self._store is not None:
                 return
             store.create(msgspec.structs.replace(self.as_log(), status=Status.RUNNING))
-            self._store, self._noted = store, noted
+            self._store, self._noted, self._kept_state = store, noted, Log(status=Status.RUNNING)
             self._last_seq = store.last_seq(self.id)
             if self._last_seq:
-                there = store.load(self.id).events
+                there = list(store.reader(self.id).events())
             else:
-                there = ()
+                there = []
             before, self._memory = self._memory, []
             self._waiting.extend(event for event in before if event not in there)
+            self._is_synced = False
             self._keep_waiting(is_told=True)
 
     def add_event(self, event: Event | Mapping[str, Json] | None = None, **members: Json) -> int:
@@ -209,6 +220,7 @@ class Session:
         while self._waiting:
             try:
                 members = safe_members(self._waiting[0], foreign=plain)
+                self._is_synced, self._has_more = False, True
                 self._tell_gap(store)
                 seq = store.append(self.id, members)
             except Exception as error:  # of any kind, the agent goes on
@@ -265,25 +277,30 @@ class Session:
             self._keep_waiting()
         self._tell()
         try:
-            self._keep_state(store)
+            self._keep_state(store, self._kept_state)
         finally:
             self._raise_losses()
 
     def keep(self) -> None:
-        """Flush, and have the store keep how the session stands even if nothing of that has changed."""
-        self._kept_state = None
+        """Flush, and end a session again that has ended and went on with events from here. Raises what `flush` raises."""
+        if self._has_more and self.status != Status.RUNNING:
+            self._kept_state = msgspec.structs.replace(self._kept_state, status="")
         self.flush()
 
-    def _keep_state(self, store: Store) -> None:
-        """Have the store keep how the session stands, where that has changed, and all events durably."""
+    def _keep_state(self, store: Store, before: Log) -> None:
+        """Have the store keep what of the session was changed here, and the events durably that were added here."""
         log = self.as_log()
-        self.updated_at = now_text()
         state = _state(log)
-        if state != self._kept_state:
-            store.update(msgspec.structs.replace(log, updated_at=self.updated_at))
-            self._kept_state = state
+        is_changed = bool(changes(before, state))
+        if self._is_synced and not is_changed:
+            return
+        self.updated_at = now_text()
+        if is_changed:
+            store.update(msgspec.structs.replace(log, updated_at=self.updated_at), since=before)
+            self._kept_state, self._has_more = state, False
         else:
             store.sync(self.id, updated_at=self.updated_at)
+        self._is_synced = True
 
     def _raise_losses(self) -> None:
         failure, lost = self._failure, self._lost
@@ -391,16 +408,17 @@ class SessionManager:
 
     def get(self, session: str) -> Session:
         """A session of the store, to look at or to go on with. Raises NotFoundError: it is not there."""
-        log = self.store.load(session)
-        found = Session(msgspec.structs.replace(log, events=()))
-        return self._attached(found, log.events)
+        reader = self.store.reader(session)
+        return self._attached(Session(reader.log()), reader)
 
-    def _attached(self, session: Session, events: Iterable[Event] = ()) -> Session:
-        session.attach(self.store, self.noted, events)
+    def _attached(self, session: Session, reader: Reader | None = None) -> Session:
+        session.attach(self.store, self.noted, reader)
         return session
 
     def update(self, session: Session) -> None:
-        """Keep how a session stands: status, result, error, outputs, state, inputs. Its events too, if it has no store yet.
+        """Keep what was changed of a session: status, result, error, outputs, state, inputs. What others changed stays.
+
+        Its events are kept too, if it has no store yet.
 
         Raises:
             JournalError: it cannot be kept, or events cannot.

@@ -5,11 +5,28 @@ Owns the Protocol. FileStore keeps sessions as files of the agent's format, Jour
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Protocol
 
 from tallystick.model.step import Json
-from tallystick.sessions.session_log import Log
+from tallystick.sessions.session_events import Events
+from tallystick.sessions.session_log import Event, Log
+
+
+class Reader(Protocol):
+    """One session of a store, read as it grows. It takes no lock and writes nothing."""
+
+    def log(self) -> Log:
+        """How the session stands, without its events. Raises NotFoundError: it is not there any more."""
+
+    def events(self) -> Events:
+        """Its events so far."""
+
+    def last_seq(self) -> int:
+        """The highest number of them."""
+
+    def blocks(self) -> Iterator[Event]:
+        """Those that tell of blocks of content."""
 
 
 class Store(Protocol):
@@ -21,14 +38,17 @@ class Store(Protocol):
     def load(self, session: str) -> Log:
         """The session with all its events. Raises NotFoundError: it is not there."""
 
+    def reader(self, session: str) -> Reader:
+        """What reads the session. Raises NotFoundError: it is not there."""
+
     def append(self, session: str, members: Mapping[str, Json]) -> int:
         """Keep an event under the next number of the session, no matter who else adds to it. It survives the process."""
 
     def note_gap(self, session: str, *, events: int, reason: str, timestamp: str) -> None:
         """Keep that events could not be kept."""
 
-    def update(self, log: Log) -> None:
-        """Keep how the session stands, durably."""
+    def update(self, log: Log, *, since: Log | None = None) -> None:
+        """Keep how the session stands, durably: what differs from `since`, all of it where that is None."""
 
     def sync(self, session: str, *, updated_at: str) -> None:
         """Make what was kept survive a loss of power."""

@@ -22,12 +22,12 @@ from tallystick.graph.queries import SessionFilter, list_sessions
 from tallystick.graph.replay_tracks import tracks_below, tracks_of
 from tallystick.journal.home import Home
 from tallystick.journal.lines import LineFile
+from tallystick.journal.opening import open_elsewhere
 from tallystick.journal.read import Placed, read_file, read_line
 from tallystick.model.ids import SESSION_ID, StepReference, parse_step_reference
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Json
 from tallystick.sessions.timeline import Track
-from tallystick.workspace.index import Index
 from tallystick.workspace.indexing import open_index
 from tallystick.workspace.names import find_session, find_step
 
@@ -238,7 +238,7 @@ def _journals(cast: Cast, root: Path) -> Iterator[tuple[Path, Track]]:
     """The journals of ours among some files, as tracks."""
     for path in sorted(_files(root)):
         try:
-            text = next(iter(LineFile(path)), None)
+            text = next(iter(LineFile(path, opener=open_elsewhere)), None)
             first = None
             if text is not None and text.startswith(b'{"entry"'):
                 first = read_line(Home(path.parent), text)
@@ -384,11 +384,11 @@ def find_spot(cast: Cast, text: str) -> Spot:
         within = cast.tops[0].session
     if cast.origins:
         return _look_for(cast, text, within)
-    with Graph(cast.home.graph) as graph:
+    with open_index(cast.home) as index:
         try:
-            found = find_step(Index(graph), text, within=within)
+            found = find_step(index, text, within=within)
         except UsageError:
-            found = find_step(Index(graph), text)  # of a session that belongs to this one
+            found = find_step(index, text)  # of a session that belongs to this one
     if found.session not in {track.session for track, _ in cast.family()}:
         raise UsageError(
             f"step {text} belongs to session {found.session}", hint="that session is not part of this replay"

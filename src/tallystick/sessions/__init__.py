@@ -16,6 +16,8 @@ __all__ = [
     "origins",
     "provenance",
     "rates",
+    "session_changes",
+    "session_events",
     "session_log",
     "session_reading",
     "session_taint",

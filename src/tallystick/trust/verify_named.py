@@ -13,8 +13,9 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from tallystick.errors import AmbiguousError, NotFoundError, UsageError
-from tallystick.journal.archive import journal_starts, start_key, system_clock
+from tallystick.journal.archive import journal_starts, system_clock
 from tallystick.journal.home import Home, default_folder
+from tallystick.journal.session_keys import start_key
 from tallystick.model.verdict import Authenticity, Completeness, Defect, Level, Require, Rule, Verdict
 from tallystick.seal.epochs import LiveEpoch
 from tallystick.seal.limits import NOTE_BYTES
