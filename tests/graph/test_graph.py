@@ -3,6 +3,8 @@ from __future__ import annotations
 import os
 import sqlite3
 import stat
+import subprocess
+import sys
 from contextlib import closing
 from pathlib import Path
 
@@ -196,3 +198,61 @@ def test_rolling_back_without_a_transaction_does_nothing(path: Path) -> None:
         graph.roll_back()
         assert not graph.in_transaction
         assert graph.rows("SELECT * FROM session_edges") == []
+
+
+HOLDING = """
+import sys
+from pathlib import Path
+from tallystick.graph.graph import Graph, Mode
+path = Path(sys.argv[1])
+reader = Graph(path)
+reader.rows("SELECT count(*) FROM sessions")
+with Graph(path, Mode.WRITE):
+    pass
+print("open", flush=True)
+for table in sys.stdin:
+    with Graph(path, Mode.WRITE) as graph:
+        graph.change(f"CREATE TABLE {table.strip()} (x)")
+    print("written", flush=True)
+"""
+LOOKING = "import sqlite3, sys; print(sqlite3.connect(sys.argv[1]).execute(sys.argv[2]).fetchall())"
+
+
+def test_an_index_that_one_process_opens_twice_is_written_for_all(path: Path) -> None:
+    """Closing any descriptor of the file drops all locks of the process: another one would then remove the log under it."""
+    filled(path)
+    tables = "SELECT count(*) FROM sqlite_master WHERE name LIKE 'made_%'"
+    words = [sys.executable, "-c", HOLDING, str(path)]
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as holding:
+        assert holding.stdin is not None
+        assert holding.stdout is not None
+        assert holding.stdout.readline() == "open\n"
+        for number in range(3):
+            looking = [sys.executable, "-c", LOOKING, str(path), tables]
+            looked = subprocess.run(looking, stdout=subprocess.PIPE, text=True, check=True)  # it opens, and exits
+            assert looked.stdout == f"[({number},)]\n"
+            holding.stdin.write(f"made_{number}\n")
+            holding.stdin.flush()
+            assert holding.stdout.readline() == "written\n"
+        holding.stdin.close()
+
+
+def test_an_index_that_was_replaced_says_so_to_those_who_have_it_open(path: Path) -> None:
+    filled(path)
+    with Graph(path) as graph:
+        assert not graph.is_moved
+        remove_graph(path)
+        assert graph.is_moved
+        filled(path)
+        assert graph.is_moved
+        with Graph(path) as other:
+            assert not other.is_moved
+
+
+def test_an_index_beside_the_log_of_another_one_is_made_without_it(path: Path) -> None:
+    filled(path)
+    with Graph(path) as graph:  # which keeps its log on disk
+        path.unlink()
+        with Graph(path, Mode.WRITE) as other:
+            assert indexed_sessions(other) == []
+        assert [row.size for row in indexed_sessions(graph)] == [2]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tallystick.graph.alerts import AlertFilter
+from tallystick.graph.graph import remove_graph
 from tallystick.journal.home import Home
 from tallystick.journal.read import read_session
 from tallystick.recording.alert_chain import AlertChain, known_head, milliseconds_of, noted_heads
@@ -47,6 +48,26 @@ def test_the_next_recorder_goes_on_where_the_last_one_ended(home: Home) -> None:
     with open_index(home) as index:
         newest, oldest = read_alerts(index, AlertFilter())
     assert (oldest.entry_hash, newest.prev_hash) == (head, head)
+
+
+def test_where_the_chain_ends_is_known_without_an_index(home: Home) -> None:
+    """Someone waits for an answer while an alert is sealed: no journal is read, and nothing is indexed."""
+    store_with(home, [1, 2])
+    head = known_head(home)
+    remove_graph(home.graph)
+    for _, journal in home.sessions():
+        journal.rename(journal.with_suffix(".away"))
+    assert known_head(home) == head
+    assert not home.graph.exists()
+
+
+def test_an_index_that_knows_less_than_the_ledger_is_not_believed(home: Home) -> None:
+    store_with(home, [1])
+    bring_alerts_up_to_date(home)
+    before = known_head(home)
+    store_with(home, [2])
+    (newest,) = noted_heads(home)[-1:]
+    assert known_head(home) == newest.hash != before
 
 
 def test_an_alert_that_is_told_again_is_sealed_once(home: Home) -> None:

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import contextlib
 import enum
+import errno
+import fcntl
 import functools
 import os
 import sqlite3
@@ -74,8 +76,11 @@ class DamagedError(GraphError):
 class Graph:
     """An open index, for the thread that opened it."""
 
-    def __init__(self, path: Path, mode: Mode = Mode.READ) -> None:
+    def __init__(self, path: Path, mode: Mode = Mode.READ, *, patience_s: float | None = None) -> None:
         """Open the index at `path`.
+
+        Args:
+            patience_s: how long a statement waits for someone else who has locked the file; None: five seconds.
 
         Raises: GraphError: none exists, or it is of another version, locked, not to be written, or no index at all.
         DamagedError: its file is broken.
@@ -84,7 +89,7 @@ class Graph:
         if mode is Mode.READ and not path.exists():
             raise GraphError(f"there is no index at {path}", hint=_REBUILD)
         with self._explained():
-            self._database = _connect(path, mode)
+            self._database = _connect(path, mode, _PATIENCE_S if patience_s is None else patience_s)
             try:
                 if mode is not Mode.READ:
                     self._make(anew=mode is Mode.REPLACE)
@@ -92,6 +97,7 @@ class Graph:
             except BaseException:
                 self._database.close()
                 raise
+        self._files = _files(path)
 
     def __enter__(self) -> Graph:
         return self
@@ -104,6 +110,11 @@ class Graph:
     def close(self) -> None:
         """Close the file."""
         self._database.close()
+
+    @property
+    def is_moved(self) -> bool:
+        """Whether its file, or the log beside it, is another one than at the opening: then what others write is not seen."""
+        return _files(self.path) != self._files
 
     # Statements -----------------------------------------------------------------------------------------------------
 
@@ -230,13 +241,13 @@ _SETTINGS = (
 )
 
 
-def _connect(path: Path, mode: Mode) -> sqlite3.Connection:
+def _connect(path: Path, mode: Mode, patience_s: float) -> sqlite3.Connection:
     if mode is not Mode.READ:
-        _touch(path)
+        _prepare(path)
     address = f"file:{quote(str(path.absolute()))}?mode={'ro' if mode is Mode.READ else 'rw'}"
     if mode is Mode.READ and not os.access(path.parent, os.W_OK) and not path.with_name(path.name + "-wal").exists():
         address += "&immutable=1"  # even a reader would make files beside it, unless told that no one writes
-    database = sqlite3.connect(address, uri=True, timeout=_PATIENCE_S, isolation_level=None)
+    database = sqlite3.connect(address, uri=True, timeout=patience_s, isolation_level=None)
     try:
         for setting in _SETTINGS:
             database.execute(f"PRAGMA {setting}")
@@ -246,12 +257,53 @@ def _connect(path: Path, mode: Mode) -> sqlite3.Connection:
     return database
 
 
-def _touch(path: Path) -> None:
-    """Make the file for this user only, as SQLite would not; its companions get the same permissions."""
+def _files(path: Path) -> tuple[int | None, ...]:
+    """What tells the index and its log from others of their name, which cannot be theirs as long as these are open."""
+    return tuple(_inode(path.with_name(path.name + suffix)) for suffix in ("", "-shm"))
+
+
+def _inode(path: Path) -> int | None:
     try:
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, _FILE_MODE))
+        return path.stat().st_ino
+    except OSError:
+        return None
+
+
+def _prepare(path: Path) -> None:
+    """Make the file if it is not there. One that is there is not opened here.
+
+    Whoever closes a descriptor of a file drops all locks that its process holds on it, SQLite's too; the next process that
+    closes the index then removes the log under this one (sqlite.org/howtocorrupt.html, 2.2).
+    """
+    try:
+        if not path.exists():
+            with _alone_in(path.parent):
+                _make_file(path)
     except OSError as error:
         raise GraphError(f"cannot write {path}: {error.strerror}") from error
+    if not os.access(path, os.W_OK):
+        raise GraphError(f"cannot write {path}: {os.strerror(errno.EACCES)}")
+
+
+def _make_file(path: Path) -> None:
+    """Make the file for this user only, as SQLite would not; its companions get the same permissions."""
+    if path.exists():  # someone else was faster
+        return
+    _remove(path)  # the log of an index that was deleted says nothing of this one
+    made = path.with_name(path.name + "-new")
+    os.close(os.open(made, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, _FILE_MODE))
+    made.rename(path)  # no process can have had it open by its name before
+
+
+@contextlib.contextmanager
+def _alone_in(folder: Path) -> Iterator[None]:
+    """Wait until no one else makes or removes an index in a folder."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
 
 
 @functools.cache
@@ -293,12 +345,16 @@ def empty_graph(path: Path) -> Graph:
     try:
         return Graph(path, Mode.REPLACE)
     except DamagedError:
-        # No one can be using it, so its files may go.
         remove_graph(path)
         return Graph(path, Mode.WRITE)
 
 
 def remove_graph(path: Path) -> None:
-    """Remove the index's files. Only for one that no one can have open, as a damaged one."""
+    """Remove the index's files. Only of one that is of no use: anyone who has it open goes on with what they had."""
+    with _alone_in(path.parent):
+        _remove(path)
+
+
+def _remove(path: Path) -> None:
     for suffix in ("-wal", "-shm", ""):
         path.with_name(path.name + suffix).unlink(missing_ok=True)

@@ -53,6 +53,8 @@ _ORDERS = tuple(
 )
 """What agents read by themselves at the start of a session, in the folder that they work in."""
 _AGAIN_S = 2.0
+_PATIENCE_S = 0.02
+"""A caller waits for an answer: an index that someone has locked is one that is not there."""
 _LATE_US = 600_000_000
 """So much later than the question the result of a call is looked for again."""
 _FOREIGN = frozenset((Maker.OTHER_SESSION, Maker.OUTSIDE))
@@ -302,13 +304,15 @@ class OnRecord:
                     if step is not None and step.n == asked.n:
                         self._approved |= set(asked_about(step)[0])
         except TallystickError:
-            return
+            self._let_go()
 
     # The index ------------------------------------------------------------------------------------------------------
 
     def _graph(self) -> Graph | None:
         """The index, if there is one that can be read."""
         mine = self._open
+        if mine.graph is not None and mine.graph.is_moved:
+            self._let_go()
         if mine.graph is not None:
             return mine.graph
         now = time.monotonic()
@@ -316,7 +320,7 @@ class OnRecord:
             return None
         mine.tried = now
         try:
-            mine.graph = Graph(self._home.graph)
+            mine.graph = Graph(self._home.graph, patience_s=_PATIENCE_S)
         except GraphError:
             return None
         mine.memory = Memory(self._home, mine.graph, is_secret=self._paths.is_secret)
@@ -339,12 +343,15 @@ class OnRecord:
                 return makers(graph, path)
             return []
         except TallystickError:
+            self._let_go()
             return []
 
     def _let_go(self) -> None:
-        """Open the index again when it is asked next: it may have been made again."""
+        """Open the index again when it is asked next: it may have been made again, or someone may have locked it."""
         if self._open.graph is not None:
             self._open.graph.close()
+            if not self._open.graph.is_moved:
+                self._open.tried = time.monotonic()
         self._open.graph = self._open.memory = None
 
 

@@ -7,29 +7,30 @@ the formulas are seal.alert_chain's; the table is made from the steps afterwards
 from __future__ import annotations
 
 from datetime import UTC
-from itertools import takewhile
 
 import msgspec
 
 from tallystick.errors import TallystickError
 from tallystick.graph.alerts import alert_at, chain_head
-from tallystick.graph.graph import Graph, Mode
+from tallystick.graph.graph import Graph
 from tallystick.graph.session_ids import step_id_of
 from tallystick.graph.times import microseconds, milliseconds
 from tallystick.journal.home import Home
 from tallystick.model.moments import normal_time
+from tallystick.model.recorded import Recorded
 from tallystick.model.step import Json
 from tallystick.policy.alert import Alert, CallPlace, alert_step, chained_step
 from tallystick.recording.record import SessionRecord
 from tallystick.recording.session_writer import SessionWriter, Taken
 from tallystick.scrubbing.step import scrub_step
 from tallystick.seal.alert_chain import GENESIS
-from tallystick.workspace.indexing import bring_up_to_date
-from tallystick.workspace.ledger import ledger_entries
+from tallystick.workspace.ledger import ledger_entries, newest_entries
 from tallystick.workspace.settings import read_setting
 
 ALERT_HEAD = "alert_head"
 """The type of the ledger's entries that say where the chain ends."""
+_HOLDS_HEAD = f'"{ALERT_HEAD}"'.encode()
+_PATIENCE_S = 0.02
 
 
 class AlertChain:
@@ -69,24 +70,20 @@ def place_of(record: SessionRecord, n: int) -> CallPlace:
 
 
 def known_head(home: Home) -> str:
-    """The hash that the next alert follows: the last one of the index, once that has all alerts that the ledger notes."""
-    noted = noted_heads(home)
+    """The hash that the next alert follows, as far as it is known at once: the ledger's, or the index's where that has more.
+
+    Nothing is indexed for it: someone may be waiting for an answer.
+    """
+    newest = _newest_head(home)
     try:
-        with Graph(home.graph, Mode.WRITE) as graph:
-            behind = list(takewhile(lambda head: alert_at(graph, head.session, head.n) is None, reversed(noted)))
-            if behind:
-                bring_up_to_date(home, graph, sessions=dict.fromkeys(head.session for head in behind))
-            newest = None
-            if noted:
-                newest = noted[-1]
-            is_there = newest is None or alert_at(graph, newest.session, newest.n) is not None
-            if newest is None or is_there:
+        with Graph(home.graph, patience_s=_PATIENCE_S) as graph:
+            if newest is None or alert_at(graph, newest.session, newest.n) is not None:
                 return chain_head(graph)
-            return newest.hash
-    except TallystickError:  # it is being written, or cannot be: the ledger knows as well
-        if noted:
-            return noted[-1].hash
+    except TallystickError:  # none exists, or it is locked: the ledger knows as well
+        pass
+    if newest is None:
         return GENESIS
+    return newest.hash
 
 
 class NotedHead(msgspec.Struct, frozen=True):
@@ -99,12 +96,20 @@ class NotedHead(msgspec.Struct, frozen=True):
 
 def noted_heads(home: Home) -> list[NotedHead]:
     """Where the chain ended each time the ledger was sealed, in that order; read unchanged."""
-    found = []
-    for entry in ledger_entries(home, holding=f'"{ALERT_HEAD}"'.encode()):
-        digest, session, n = entry.text("content.head"), entry.meta.get("session"), entry.meta.get("n")
-        if entry.type == ALERT_HEAD and digest is not None and isinstance(session, str) and type(n) is int:
-            found.append(NotedHead(digest, session, n))
-    return found
+    entries = ledger_entries(home, holding=_HOLDS_HEAD)
+    return [head for entry in entries if (head := _noted(entry)) is not None]
+
+
+def _newest_head(home: Home) -> NotedHead | None:
+    heads = (_noted(entry) for entry in newest_entries(home, holding=_HOLDS_HEAD))
+    return next((head for head in heads if head is not None), None)
+
+
+def _noted(entry: Recorded) -> NotedHead | None:
+    digest, session, n = entry.text("content.head"), entry.meta.get("session"), entry.meta.get("n")
+    if entry.type != ALERT_HEAD or digest is None or not isinstance(session, str) or type(n) is not int:
+        return None
+    return NotedHead(digest, session, n)
 
 
 def milliseconds_of(*times: str | None) -> int:

@@ -36,7 +36,6 @@ class Reader:
     def __init__(self, home: Home) -> None:
         self.home = home
         self._graph: Graph | None = None
-        self._inode = 0
 
     @property
     def graph(self) -> Graph:
@@ -44,12 +43,10 @@ class Reader:
 
         Raises: GraphError: none exists, or none of use.
         """
-        inode = 0
-        if self.home.graph.exists():
-            inode = self.home.graph.stat().st_ino
-        if self._graph is None or inode != self._inode:
+        if self._graph is not None and self._graph.is_moved:
             self.close()
-            self._graph, self._inode = Graph(self.home.graph, Mode.READ), inode
+        if self._graph is None:
+            self._graph = Graph(self.home.graph, Mode.READ)
         return self._graph
 
     def close(self) -> None:

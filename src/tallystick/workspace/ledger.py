@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
+from contextlib import suppress
+from itertools import islice
+from typing import IO
 
 from tallystick.errors import FormatError
 from tallystick.journal.home import Home
 from tallystick.journal.lines import LineFile
 from tallystick.journal.read import read_line
 from tallystick.model.recorded import Recorded
+
+_CHUNK = 1 << 18
 
 
 def ledger_entries(home: Home, *, holding: bytes = b"") -> Iterator[Recorded]:
@@ -21,6 +27,28 @@ def ledger_entries(home: Home, *, holding: bytes = b"") -> Iterator[Recorded]:
                 yield read_line(home, text)
             except FormatError:
                 continue
+
+
+def newest_entries(home: Home, *, holding: bytes) -> Iterator[Recorded]:
+    """The entries of the ledger whose line holds some bytes, the newest first: the first one is found without the others."""
+    try:
+        with home.ledger.open("rb", buffering=0) as file:
+            for text in islice(_lines_backwards(file), 1, None):  # what stands after the last LF is no line yet
+                if holding in text:
+                    with suppress(FormatError):
+                        yield read_line(home, text)
+    except OSError:  # it is not there
+        return
+
+
+def _lines_backwards(file: IO[bytes]) -> Iterator[bytes]:
+    at, rest = file.seek(0, os.SEEK_END), b""
+    while at:
+        end, at = at, max(at - _CHUNK, 0)
+        file.seek(at)
+        rest, *lines = (file.read(end - at) + rest).split(b"\n")
+        yield from reversed(lines)
+    yield rest
 
 
 def sealed_sizes(home: Home) -> dict[str, int]:

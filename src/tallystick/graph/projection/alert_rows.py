@@ -9,7 +9,7 @@ from __future__ import annotations
 import shutil
 import sqlite3
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager
 from pathlib import Path
 from urllib.parse import quote
@@ -24,7 +24,7 @@ from tallystick.seal.alert_chain import Anchor, Checkpoint, Finding, Row
 REFERENCE_VERSION = 2
 """`user_version` of the reference's databases that have a chain as it is read here."""
 
-_MAGIC = b"SQLite format 3\0"
+_NO_KEY = "a store of the reference that is encrypted cannot be checked without its key: export it in plain first"
 _ROWS = f"SELECT alert_id, {columns(Finding)}, prev_hash, entry_hash FROM alerts ORDER BY alert_id"
 _CHECKPOINTS = f"SELECT {columns(Checkpoint)} FROM alert_retention_checkpoints ORDER BY checkpoint_id"
 _ANCHOR = "SELECT head_hash, count FROM {} WHERE id = 1"
@@ -53,28 +53,29 @@ def read_alerts(path: Path) -> AlertTable:
         NotFoundError: there is no such file.
         FormatError: it is encrypted or no SQLite database, has no table of alerts, or is damaged.
     """
-    return _checked(path, _open_database(path))
+    return _checked(path, lambda: _open_database(path))
 
 
 def read_own_alerts(path: Path) -> AlertTable:
-    """The alerts of our own index, which others may be writing. Raises as `read_alerts` does."""
-    return _checked(path, closing(_connect(path, "mode=ro")) if path.is_file() else _open_database(path))
+    """The alerts of our own index, which others may be writing. Raises as `read_alerts` does.
+
+    Nothing but SQLite opens it: this process may have it open already (graph.py, `_prepare`).
+    """
+    return _checked(path, lambda: closing(_connect(path, "mode=ro")))
 
 
-def _checked(path: Path, opened: AbstractContextManager[sqlite3.Connection]) -> AlertTable:
+def _checked(path: Path, opened: Callable[[], AbstractContextManager[sqlite3.Connection]]) -> AlertTable:
     if not path.is_file():
         raise NotFoundError(f"{path} is no file")
-    with path.open("rb") as file:
-        if file.read(len(_MAGIC)) != _MAGIC:
-            hint = (
-                "a store of the reference that is encrypted cannot be checked without its key: export it in plain first"
-            )
-            raise FormatError(f"{path} is encrypted, or no SQLite database", rule="db", hint=hint)
     try:
-        with opened as database:
+        if not path.stat().st_size:  # SQLite takes it for a database without tables
+            raise sqlite3.DatabaseError
+        with opened() as database:
             database.execute("BEGIN")  # rows and anchor are to be of the same moment
             return _read_table(database, path)
     except sqlite3.Error as error:
+        if getattr(error, "sqlite_errorcode", sqlite3.SQLITE_NOTADB) == sqlite3.SQLITE_NOTADB:
+            raise FormatError(f"{path} is encrypted, or no SQLite database", rule="db", hint=_NO_KEY) from error
         raise FormatError(f"{path} cannot be read: {error}", rule="db") from error
 
 
