@@ -8,12 +8,15 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+import socket
+import struct
 import sys
 from pathlib import Path
 
 from tallystick.errors import JournalError
 
 SOCKET = "recorder.sock"
+_CONNECT_SECONDS = 1.0
 
 
 class Place:
@@ -29,6 +32,9 @@ class Place:
         self.log = self.run / "recorder.log"
         self.unfinished = self.run / "unfinished.json"
         self.http = self.run / "http.json"
+        self.indexer_lock = self.run / "indexer.lock"
+        self.indexer_socket = self.run / "indexer.sock"
+        self.indexer_log = self.run / "indexer.log"
         self.spool = store / "spool"
         self.torn = store / "torn"
 
@@ -70,19 +76,77 @@ class Place:
         except OSError:
             return False
 
-    def owner(self) -> int | None:
-        """The pid of the recorder that holds the claim; None if no one does."""
+    @property
+    def is_claimed(self) -> bool:
+        """Whether a process holds the claim."""
         try:
             descriptor = os.open(self.lock, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
         except OSError:
-            return None
+            return False
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
-            return _pid_in(self.pid)
+            return True
         finally:
             os.close(descriptor)
+        return False
+
+    def owner(self) -> int | None:
+        """The pid of the recorder that holds the claim; None if no one does, or its pid cannot be found."""
+        if not self.is_claimed:
+            return None
+        return _pid_in(self.pid) or listener(self.socket)
+
+
+def listener(path: Path) -> int | None:
+    """The pid of the process that listens on a socket in `run/`, answering or not; None where no one does."""
+    if not hasattr(socket, "SO_PEERCRED"):
         return None
+    try:
+        with dial(path, _CONNECT_SECONDS) as connection:
+            peer = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
+    except OSError:
+        return None
+    return int(struct.unpack("3i", peer)[0])
+
+
+def dial(path: Path, seconds: float) -> socket.socket:
+    """A connection to a socket in `run/`, whose path may be too long for one; each answer is waited for `seconds`.
+
+    Raises:
+        OSError: no one listens, or no one answers in time.
+    """
+    folder = os.open(path.parent, os.O_RDONLY | os.O_CLOEXEC)
+    connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        connection.settimeout(seconds)
+        short = Path(f"/proc/self/fd/{folder}/{path.name}")  # where there is /proc
+        connection.connect(str(short if short.exists() else path))
+    except BaseException:
+        connection.close()
+        raise
+    finally:
+        os.close(folder)
+    return connection
+
+
+def listen(path: Path) -> socket.socket:
+    """A socket in `run/` to which this user may connect. The working directory becomes `run/`, for names always fit.
+
+    Raises:
+        OSError: it cannot be made.
+    """
+    os.chdir(path.parent)
+    with contextlib.suppress(FileNotFoundError):
+        path.unlink()  # the claim is ours, so this is a dead process's
+    listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    before = os.umask(0o177)
+    try:
+        listening.bind(path.name)
+    finally:
+        os.umask(before)
+    listening.setblocking(False)
+    return listening
 
 
 def _pid_in(path: Path) -> int | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import socket
+import select
 import subprocess
 import sys
 import time
@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from tallystick.capture.place import SOCKET, Place
+from tallystick.capture.place import Place, dial, listener
 from tallystick.errors import TallystickError
 
 STATUS = b"TALLY1 status\n"
@@ -24,6 +24,7 @@ STOP = b"TALLY1 stop\n"
 WORKING = b"TALLY1 working\n"
 _START_SECONDS = 30.0  # it takes a second; a machine that is busy with other work gets its time
 _OTHER_SECONDS = 2.0
+_STOP_SECONDS = 10.0
 
 
 def status(store: Path) -> dict[str, Any] | None:
@@ -76,22 +77,49 @@ def start(store: Path) -> int:
 
 
 def stop(store: Path) -> bool:
-    """End the recorder and wait until it is gone; False if there was none.
+    """End whatever process answers for a store, and wait until it is gone; False if there was none.
 
     Raises:
         TallystickError: it is still there after ten seconds.
     """
     place = Place(store)
-    if place.owner() is None:
+    pid = place.owner() or listener(place.socket)
+    if pid is None and not place.is_claimed:
         return False
-    until = time.monotonic() + 10
+    until = time.monotonic() + _STOP_SECONDS
     while time.monotonic() < until:
-        with contextlib.suppress(OSError):
-            _say(place, STOP)  # again and again: it may only be starting, and listen to no one yet
-        if place.owner() is None:
+        is_answered = _is_told_to_stop(place)  # again and again: it may only be starting, and listen to no one yet
+        if not is_answered and not place.is_claimed and (pid is None or _has_ended(pid)):
             return True
         time.sleep(0.02)
-    raise TallystickError("the recorder does not end", hint=f"`kill {place.owner()}` ends it; nothing recorded is lost")
+    named = ""
+    if pid is not None:
+        named = f"`kill {pid}` ends it; "
+    raise TallystickError("the recorder does not end", hint=f"{named}nothing recorded is lost")
+
+
+def _is_told_to_stop(place: Place) -> bool:
+    try:
+        _say(place, STOP)
+    except OSError:
+        return False
+    return True
+
+
+def _has_ended(pid: int) -> bool:
+    """Whether a process has ended, waited for by its parent or not."""
+    if pid == os.getpid():  # the caller's own thread was the recorder
+        return True
+    try:
+        descriptor = os.pidfd_open(pid)
+    except ProcessLookupError:
+        return True
+    except (OSError, AttributeError):  # not on this system: the claim and the socket are all that is known
+        return True
+    try:
+        return bool(select.select([descriptor], [], [], 0)[0])
+    finally:
+        os.close(descriptor)
 
 
 @contextlib.contextmanager
@@ -126,17 +154,9 @@ def _is_closed(pipe: int) -> bool:
 
 def _say(place: Place, words: bytes) -> bytes:
     """Send one line to the recorder; its whole answer."""
-    folder = os.open(place.run, os.O_RDONLY)
-    try:
-        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
-            connection.settimeout(1.0)
-            # The path may be too long for a socket; through the descriptor it is short, where there is /proc.
-            short = Path(f"/proc/self/fd/{folder}/{SOCKET}")
-            connection.connect(str(short if short.exists() else place.socket))
-            connection.sendall(words)
-            parts = []
-            while part := connection.recv(1 << 16):
-                parts.append(part)
-    finally:
-        os.close(folder)
+    with dial(place.socket, 1.0) as connection:
+        connection.sendall(words)
+        parts = []
+        while part := connection.recv(1 << 16):
+            parts.append(part)
     return b"".join(parts)
