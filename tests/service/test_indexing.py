@@ -1,49 +1,183 @@
+"""The recorder's side of the indexer, with real indexers: what is due is indexed, whatever happens to them or to the file."""
+
 from __future__ import annotations
 
+import os
+import shutil
+import signal
+import sqlite3
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 
-from tallystick.graph import rules
-from tallystick.graph.graph import Graph, Mode
+import pytest
+
+from tallystick.graph.graph import Graph, GraphError
 from tallystick.journal.home import Home
 from tallystick.recording.recorder import Recorder
-from tallystick.service.indexing import Indexing
+from tallystick.service.indexing import Indexing, Limits
+from tallystick.trust.rebuild import rebuild
+from tests.service.faults import wait_for
 
 
-def test_what_was_sealed_is_indexed_a_few_sessions_at_a_time(tmp_path: Path) -> None:
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
     home = Home(tmp_path / "store")
+    record(home, 3)
+    home.graph.parent.joinpath("run").mkdir()
+    return home
+
+
+@pytest.fixture
+def indexing(home: Home) -> Iterator[Indexing]:
+    found = Indexing(home, limits=Limits(silence=1.0, first_pause=0.01))
+    yield found
+    found.close()
+
+
+def record(home: Home, number: int) -> list[str]:
+    """So many sessions more."""
     with Recorder(home.folder) as recorder:
-        sids = [recorder.session("demo", f"s{n}").id for n in range(6)]
-    indexing = Indexing(home)
-    indexing.note(sids)
-    rounds = 0
-    while indexing.is_due:
-        indexing.work()
-        rounds += 1
-    assert rounds == 2
-    with Graph(home.graph) as graph:
-        assert graph.rows("SELECT count(*) FROM sessions") == [(6,)]
+        return [recorder.session("demo").id for _ in range(number)]
 
 
-def test_a_session_that_is_not_there_does_no_harm(tmp_path: Path) -> None:
-    indexing = Indexing(Home(tmp_path / "store"))
+def known(home: Home) -> int:
+    """How many sessions a new reader of the index sees; 0 where it cannot be read."""
+    try:
+        with Graph(home.graph, patience_s=0.0) as graph:
+            return int(graph.rows("SELECT count(*) FROM sessions")[0][0])
+    except GraphError:
+        return 0
+
+
+def work(indexing: Indexing, true: Callable[[], object]) -> None:
+    """Do what the recorder does, until something is true."""
+
+    def ticked() -> object:
+        indexing.tick()
+        return true()
+
+    wait_for(ticked)
+
+
+def settled(indexing: Indexing) -> bool:
+    told = indexing.told()
+    return told["state"] in ("idle", "ended") and not told["waiting"]
+
+
+def pid(indexing: Indexing) -> int:
+    return int(indexing.told()["pid"])
+
+
+def is_as_rebuilt(home: Home) -> bool:
+    done = rebuild(home)
+    return (done.was, done.differing, done.tables, done.failures) == (done.sessions, (), (), ())
+
+
+def test_what_was_sealed_is_indexed_by_another_process(home: Home, indexing: Indexing) -> None:
+    indexing.tick()
+    assert indexing.told() == {"pid": None, "state": "ended", "waiting": 0, "failures": 0, "problem": None}
+    indexing.note(record(home, 1))
+    work(indexing, lambda: settled(indexing))
+    assert known(home) == 4  # the first time also what was there
+    first = pid(indexing)
+    assert first != os.getpid()
+    indexing.note(record(home, 1))
+    work(indexing, lambda: known(home) == 5)
+    assert pid(indexing) == first
+    indexing.close()
+    assert is_as_rebuilt(home)
+
+
+def test_a_session_that_is_not_there_does_no_harm(home: Home, indexing: Indexing) -> None:
     indexing.note(["0" * 32])
-    indexing.work()
-    assert not indexing.is_due
+    work(indexing, lambda: settled(indexing))
+    indexing.note(["0" * 32])
+    work(indexing, lambda: settled(indexing))
+    assert known(home) == 3
 
 
-def test_sessions_by_rules_of_before_are_projected_again_once_there_is_work(tmp_path: Path) -> None:
-    home = Home(tmp_path / "store")
-    with Recorder(home.folder) as recorder:
-        sids = [recorder.session("demo", f"s{n}").id for n in range(3)]
-    first = Indexing(home)
-    first.note(sids)
-    first.work()
-    with Graph(home.graph, Mode.WRITE) as graph:
-        graph.change("UPDATE sessions SET rules = 'of before', title = 'old'")
-    indexing = Indexing(home)
-    indexing.note(sids[:1])
-    while indexing.is_due:
-        indexing.work()
-    with Graph(home.graph) as graph:
-        assert graph.rows("SELECT count(*) FROM sessions WHERE rules = ?", (rules.current(),)) == [(3,)]
-        assert graph.rows("SELECT count(*) FROM sessions WHERE title = 'old'") == [(0,)]
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP])
+def test_an_indexer_that_dies_or_hangs_is_followed_by_another_one(
+    home: Home, indexing: Indexing, number: signal.Signals
+) -> None:
+    indexing.note(record(home, 1))
+    work(indexing, lambda: settled(indexing))
+    first = pid(indexing)
+    os.kill(first, number)
+    indexing.note(record(home, 1))
+    work(indexing, lambda: indexing.problem is not None)
+    assert ("ended with -9" if number == signal.SIGKILL else "said nothing") in str(indexing.problem)
+    work(indexing, lambda: settled(indexing) and known(home) == 5)
+    assert pid(indexing) != first
+    assert indexing.told()["failures"] == 0
+
+
+def delete(path: Path) -> None:
+    path.unlink()
+
+
+def replace(path: Path) -> None:
+    other = path.with_name("other.db")
+    with closing(sqlite3.connect(other)) as database:
+        database.execute("CREATE TABLE sessions (title TEXT)")
+    other.rename(path)
+
+
+def replace_by_an_older_one(path: Path) -> None:
+    older = path.with_name("older.db")
+    shutil.copyfile(path, older)
+    older.rename(path)
+
+
+def corrupt(path: Path) -> None:
+    with path.open("r+b") as file:
+        file.write(b"no database " * (path.stat().st_size // 12))
+
+
+def cut(path: Path) -> None:
+    os.truncate(path, 0)
+
+
+@pytest.mark.parametrize("spoil", [delete, replace, replace_by_an_older_one, corrupt, cut])
+def test_whatever_becomes_of_the_file_the_index_is_made_again(
+    home: Home, indexing: Indexing, spoil: Callable[[Path], None]
+) -> None:
+    indexing.note(record(home, 1))
+    work(indexing, lambda: settled(indexing))
+    spoil(home.graph)
+    indexing.note(record(home, 1))
+    work(indexing, lambda: settled(indexing) and known(home) == 5)
+    indexing.close()
+    assert is_as_rebuilt(home)
+
+
+def test_a_file_that_is_removed_is_made_again_though_nothing_is_recorded(home: Home, indexing: Indexing) -> None:
+    indexing.note(record(home, 1))
+    work(indexing, lambda: settled(indexing))
+    home.graph.unlink()
+    work(indexing, lambda: known(home) == 4)
+
+
+def test_a_file_that_a_stranger_has_locked_is_waited_for(home: Home, indexing: Indexing) -> None:
+    indexing.note(record(home, 1))
+    work(indexing, lambda: settled(indexing))
+    with closing(sqlite3.connect(home.graph, isolation_level=None)) as stranger:
+        stranger.execute("BEGIN IMMEDIATE")
+        indexing.note(record(home, 1))
+        began = time.monotonic()
+        work(indexing, lambda: indexing.problem is not None)
+        assert "being written by another process" in str(indexing.problem) or time.monotonic() - began > 1.0
+    work(indexing, lambda: settled(indexing) and known(home) == 5)
+    indexing.close()
+    assert is_as_rebuilt(home)
+
+
+def test_a_thread_waits_for_an_index_that_knows_all(home: Home, indexing: Indexing) -> None:
+    import threading
+
+    waiting = threading.Thread(target=indexing.refresh)
+    waiting.start()
+    work(indexing, lambda: not waiting.is_alive())
+    assert known(home) == 3

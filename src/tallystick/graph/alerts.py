@@ -70,7 +70,7 @@ def project_alerts(graph: Graph, read: Read, *, seen: Seen = Seen.ALL) -> int:
     Raises:
         GraphError: the index cannot be written; nothing is half done.
     """
-    if not _has_work(graph):
+    if not has_new_alerts(graph):
         return 0
     graph.begin()
     try:
@@ -83,7 +83,8 @@ def project_alerts(graph: Graph, read: Read, *, seen: Seen = Seen.ALL) -> int:
     return appended
 
 
-def _has_work(graph: Graph) -> bool:
+def has_new_alerts(graph: Graph) -> bool:
+    """Whether steps that the index has say something of alerts that the table does not. Raises GraphError."""
     sql = (
         _NEW_ALERTS,
         _NEW_REVIEWS,

@@ -12,11 +12,11 @@ import fcntl
 import functools
 import os
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib.resources import files
 from pathlib import Path
 from types import TracebackType
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 from urllib.parse import quote
 
 from tallystick.errors import TallystickError, UsageError
@@ -32,6 +32,7 @@ _PATIENCE_S = 5.0
 _CACHE_KIB = 32_000
 _PAGES_A_CHECKPOINT = 4_000
 _PAGE_BYTES = 8192
+_STEPS_A_BEAT = 100_000
 _FILE_MODE = 0o600
 _NOT_THE_CONTENT = frozenset(
     (
@@ -45,6 +46,7 @@ _NOT_THE_CONTENT = frozenset(
         sqlite3.SQLITE_INTERRUPT,
     )
 )
+_CUT_SHORT = sqlite3.SQLITE_IOERR_SHORT_READ
 _REBUILD = "`tally rebuild` makes it again from the journals"
 
 Row: TypeAlias = tuple[Any, ...]
@@ -111,6 +113,10 @@ class Graph:
         """Close the file."""
         self._database.close()
 
+    def watch(self, beat: Callable[[], bool]) -> None:
+        """Have `beat` called now and then while a statement runs; where it says True, the statement ends with an error."""
+        self._database.set_progress_handler(lambda: int(beat()), _STEPS_A_BEAT)
+
     @property
     def is_moved(self) -> bool:
         """Whether its file, or the log beside it, is another one than at the opening: then what others write is not seen."""
@@ -175,19 +181,13 @@ class Graph:
                     quoted = name.replace('"', '""')
                     self.change(f'DROP {kind} IF EXISTS "{quoted}"')
             if self._is_empty(anew=anew):  # no one else was faster
-                self._lay_tables()
+                _lay_tables(self._database)
             self.commit()
         finally:
             self.roll_back()
 
     def _is_empty(self, *, anew: bool = False) -> bool:
         return (anew or self._number("user_version") == 0) and not self.rows(_OBJECTS)
-
-    def _lay_tables(self) -> None:
-        for statement in _schema():
-            self.change(statement)
-        self.change(f"PRAGMA application_id = {APPLICATION_ID}")
-        self.change(f"PRAGMA user_version = {SCHEMA}")
 
     def _check(self) -> None:
         version = self._number("user_version")
@@ -244,9 +244,16 @@ _SETTINGS = (
 def _connect(path: Path, mode: Mode, patience_s: float) -> sqlite3.Connection:
     if mode is not Mode.READ:
         _prepare(path)
-    address = f"file:{quote(str(path.absolute()))}?mode={'ro' if mode is Mode.READ else 'rw'}"
+    how = "rw"
+    if mode is Mode.READ:
+        how = "ro"
     if mode is Mode.READ and not os.access(path.parent, os.W_OK) and not path.with_name(path.name + "-wal").exists():
-        address += "&immutable=1"  # even a reader would make files beside it, unless told that no one writes
+        how = "ro&immutable=1"  # even a reader would make files beside it, unless told that no one writes
+    return _open(path, how, patience_s)
+
+
+def _open(path: Path, how: str, patience_s: float) -> sqlite3.Connection:
+    address = f"file:{quote(str(path.absolute()))}?mode={how}"
     database = sqlite3.connect(address, uri=True, timeout=patience_s, isolation_level=None)
     try:
         for setting in _SETTINGS:
@@ -257,16 +264,36 @@ def _connect(path: Path, mode: Mode, patience_s: float) -> sqlite3.Connection:
     return database
 
 
-def _files(path: Path) -> tuple[int | None, ...]:
-    """What tells the index and its log from others of their name, which cannot be theirs as long as these are open."""
-    return tuple(_inode(path.with_name(path.name + suffix)) for suffix in ("", "-shm"))
+class FileStamp(NamedTuple):
+    """What tells an index's file from another one, and from what it was before someone wrote into it; zeros: none."""
+
+    inode: int = 0
+    """No other file has it as long as someone has this one open."""
+    size: int = 0
+    changed_ns: int = 0
 
 
-def _inode(path: Path) -> int | None:
+def file_stamp(path: Path) -> FileStamp:
+    """That of the index at `path`. An empty file is no index."""
+    try:
+        found = path.stat()
+    except OSError:
+        return FileStamp()
+    if found.st_size:
+        return FileStamp(found.st_ino, found.st_size, found.st_mtime_ns)
+    return FileStamp()
+
+
+def _files(path: Path) -> tuple[int, ...]:
+    """What tells the index and its log from others."""
+    return file_stamp(path).inode, *(_inode(path.with_name(path.name + suffix)) for suffix in ("-wal", "-shm"))
+
+
+def _inode(path: Path) -> int:
     try:
         return path.stat().st_ino
     except OSError:
-        return None
+        return 0
 
 
 def _prepare(path: Path) -> None:
@@ -286,13 +313,22 @@ def _prepare(path: Path) -> None:
 
 
 def _make_file(path: Path) -> None:
-    """Make the file for this user only, as SQLite would not; its companions get the same permissions."""
+    """Make the file for this user only, as SQLite would not; its companions get the same permissions.
+
+    It gets its name when the tables are in it: no one finds an empty one, or has it open before.
+    """
     if path.exists():  # someone else was faster
         return
-    _remove(path)  # the log of an index that was deleted says nothing of this one
     made = path.with_name(path.name + "-new")
-    os.close(os.open(made, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, _FILE_MODE))
-    made.rename(path)  # no process can have had it open by its name before
+    _remove(made)
+    os.close(os.open(made, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, _FILE_MODE))
+    with contextlib.closing(_open(made, "rw", _PATIENCE_S)) as database:
+        database.execute("PRAGMA journal_mode = WAL")
+        database.execute("BEGIN IMMEDIATE")
+        _lay_tables(database)
+        database.execute("COMMIT")
+    _remove(path)  # the log of an index that was deleted says nothing of this one
+    made.rename(path)
 
 
 @contextlib.contextmanager
@@ -304,6 +340,13 @@ def _alone_in(folder: Path) -> Iterator[None]:
         yield
     finally:
         os.close(descriptor)
+
+
+def _lay_tables(database: sqlite3.Connection) -> None:
+    for statement in _schema():
+        database.execute(statement)
+    database.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+    database.execute(f"PRAGMA user_version = {SCHEMA}")
 
 
 @functools.cache
@@ -329,6 +372,8 @@ def _explanation(path: Path, error: sqlite3.Error) -> Exception:
     if code is None:  # ours to fix, not the file's fault
         return error
     primary = code & 0xFF
+    if code == _CUT_SHORT:
+        return DamagedError(f"{path} is damaged: it is cut short", hint=_REBUILD)
     if primary in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
         return GraphError(f"{path} is being written by another process", hint="try again in a moment")
     if primary in _NOT_THE_CONTENT:

@@ -20,7 +20,7 @@ from tallystick.agents import Shape
 from tallystick.capture.history import Piece, prefix_digest
 from tallystick.capture.transcript import Change, Clock, Damage, LineTranscript, WholeTranscript
 from tallystick.errors import SourceError
-from tallystick.ingest.transcript_events import Recording, TranscriptFile
+from tallystick.ingest.transcript_events import Recording, Refresh, TranscriptFile
 from tallystick.model.step import Event, Json, Loss, Opening, Step
 from tallystick.recording.session_writer import SessionWriter
 
@@ -30,8 +30,15 @@ _QUIET_S = 2.0
 class FollowedLines(Recording):
     """A transcript that grows line by line."""
 
-    def __init__(self, session_writer: SessionWriter, file: TranscriptFile, *, clock: Clock = time.monotonic) -> None:
-        super().__init__(session_writer, file, clock=clock)
+    def __init__(
+        self,
+        session_writer: SessionWriter,
+        file: TranscriptFile,
+        *,
+        refresh: Refresh | None = None,
+        clock: Clock = time.monotonic,
+    ) -> None:
+        super().__init__(session_writer, file, refresh=refresh, clock=clock)
         self._file = LineTranscript(file.path, file.adapter, clock=clock)
         self._reading: Iterator[Piece] | None = None
         self._skip_to: int | None = None
@@ -214,8 +221,15 @@ _MOST_NAMED = 100
 class FollowedWhole(Recording):
     """A document or a database, read again as a whole when it has changed; what is in the record is not recorded again."""
 
-    def __init__(self, session_writer: SessionWriter, file: TranscriptFile, *, clock: Clock = time.monotonic) -> None:
-        super().__init__(session_writer, file, clock=clock)
+    def __init__(
+        self,
+        session_writer: SessionWriter,
+        file: TranscriptFile,
+        *,
+        refresh: Refresh | None = None,
+        clock: Clock = time.monotonic,
+    ) -> None:
+        super().__init__(session_writer, file, refresh=refresh, clock=clock)
         self._file = WholeTranscript(file.path, file.adapter, clock=clock)
         self._given: dict[str, bytes] = {}
         self._ready: deque[tuple[Event, Piece]] = deque()

@@ -19,12 +19,14 @@ from tallystick.capture.history import split_lines
 from tallystick.errors import TallystickError
 from tallystick.exports.ledger import LedgerVerdict, verify_ledger
 from tallystick.graph.graph import Graph, GraphError, Mode
+from tallystick.graph.journals import Depth
 from tallystick.graph.lookup import known_step
 from tallystick.ingest.import_ import Importer, ImportReport, Progress
 from tallystick.journal.home import Home
 from tallystick.model.ids import SessionId
 from tallystick.recording.store import init_store, local_zone, open_archive
-from tallystick.workspace.indexing import bring_up_to_date
+from tallystick.workspace.index_writer import claim
+from tallystick.workspace.indexing import bring_up_to_date, refresh_index
 
 LEDGER_AGENT = "gptme-ledger"
 
@@ -105,7 +107,7 @@ class _Follower:
         self._graph = graph
         self._remarks = remarks
         if graph is not None:
-            self._try(lambda known: bring_up_to_date(home, known))
+            self.project(None)
 
     def _try(self, use: Callable[[Graph], object]) -> object:
         if self._graph is None:
@@ -117,9 +119,16 @@ class _Follower:
             self._graph = None
             return None
 
-    def project(self, sids: Sequence[SessionId]) -> None:
-        """Take sessions that have grown into the index."""
-        self._try(lambda graph: bring_up_to_date(self._home, graph, sessions=sids))
+    def project(self, sids: Sequence[SessionId] | None) -> None:
+        """Take sessions that have grown into the index, or all of them."""
+        self._try(lambda graph: self._refresh(graph, sids))
+
+    def _refresh(self, graph: Graph, sids: Sequence[SessionId] | None) -> None:
+        with claim(self._home) as is_mine:
+            if is_mine:
+                bring_up_to_date(self._home, graph, sessions=sids)
+                return
+        refresh_index(self._home, sessions=sids, depth=Depth.TEXT)
 
     def elsewhere(self, agent: str, source_id: str) -> tuple[str, str] | None:
         """(session, hash) of the entry that has the agent's event already, as far as the index knows."""

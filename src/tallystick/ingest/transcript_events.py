@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import time
 from collections import deque
+from collections.abc import Callable
 from contextlib import closing
+from functools import partial
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 import msgspec
 
@@ -18,8 +20,7 @@ from tallystick.agents import Adapter
 from tallystick.capture.history import Piece
 from tallystick.capture.transcript import Clock
 from tallystick.errors import FormatError, TallystickError
-from tallystick.graph.graph import Graph, Mode
-from tallystick.graph.journals import Depth
+from tallystick.graph.graph import Graph
 from tallystick.graph.lookup import known_step
 from tallystick.ingest.import_ import LossCount, ReadTo, import_entries
 from tallystick.model.ids import SessionId
@@ -27,10 +28,15 @@ from tallystick.model.step import Event, Json, Loss, Opening, Source, Step
 from tallystick.recording.event_dedup import Outcome
 from tallystick.recording.record import SessionRecord
 from tallystick.recording.session_writer import SessionWriter
-from tallystick.workspace.indexing import bring_up_to_date
+from tallystick.workspace.indexing import refresh_index
 
 _EXAMPLES = 3
+_PATIENCE_S = 0.02
+"""An agent may be waiting: an index that someone has locked is one that is not there."""
 _NEW = frozenset((Outcome.RECORDED, Outcome.REVISED, Outcome.EXTENDED, Outcome.CONTRADICTED))
+
+Refresh: TypeAlias = Callable[[], object]
+"""Has the index know all that is on record, as far as that can be had. Raises TallystickError where it cannot."""
 
 
 class Followed(Protocol):
@@ -91,7 +97,14 @@ class TranscriptFile(msgspec.Struct, frozen=True):
 class Recording:
     """What all followed files have in common: events in, steps out."""
 
-    def __init__(self, session_writer: SessionWriter, file: TranscriptFile, *, clock: Clock = time.monotonic) -> None:
+    def __init__(
+        self,
+        session_writer: SessionWriter,
+        file: TranscriptFile,
+        *,
+        refresh: Refresh | None = None,
+        clock: Clock = time.monotonic,
+    ) -> None:
         self.path = file.path
         self.adapter = file.adapter
         self.agent = file.adapter.NAME.removesuffix("-legacy")
@@ -100,6 +113,7 @@ class Recording:
         self.parent = file.parent
         self._session_writer = session_writer
         self._clock = clock
+        self._refresh = refresh or partial(refresh_index, session_writer.home)
         self._last_news = clock()
         self._pending: deque[tuple[Event, Piece]] = deque()
         self._openings: dict[str, Opening] = {}
@@ -212,8 +226,7 @@ class Recording:
     def refresh_index(self) -> None:
         """Bring the index up to date, which may take long. Without it nothing is shared, and the session is whole."""
         try:
-            with closing(Graph(self._session_writer.home.graph, Mode.WRITE)) as graph:
-                bring_up_to_date(self._session_writer.home, graph, depth=Depth.ROWS)
+            self._refresh()
         except TallystickError:
             self._has_index = False
         self._is_index_fresh = True
@@ -246,7 +259,7 @@ class Recording:
             if n is not None:
                 return sid, record.known.hash_at(n)
         try:
-            with closing(Graph(self._session_writer.home.graph, Mode.WRITE)) as graph:
+            with closing(Graph(self._session_writer.home.graph, patience_s=_PATIENCE_S)) as graph:
                 found = known_step(graph, agent, source_id)
         except TallystickError:
             return None

@@ -18,7 +18,7 @@ from tallystick.capture.discover import read_head
 from tallystick.catalog.agents import AGENTS
 from tallystick.errors import SourceError, TallystickError
 from tallystick.ingest.file_followers import FollowedLines, FollowedWhole
-from tallystick.ingest.transcript_events import Followed, TranscriptFile
+from tallystick.ingest.transcript_events import Followed, Refresh, TranscriptFile
 from tallystick.recording.session_writer import SessionWriter
 
 _LOG = logging.getLogger(__name__)
@@ -48,10 +48,13 @@ class TranscriptFollower:
         adapters: Mapping[str, Adapter],
         *,
         clock: Callable[[], float] = time.monotonic,
+        refresh: Refresh | None = None,
     ) -> None:
+        """`refresh` brings the index up to date; None: this process does it."""
         self._session_writer = session_writer
         self._adapters = adapters
         self._clock = clock
+        self._refresh = refresh
         self._lock = threading.Lock()
         self._files: dict[str, Followed] = {}
         self._looked_at: dict[str, float] = {}
@@ -85,7 +88,7 @@ class TranscriptFollower:
             return
         kind = FollowedLines if adapter.SHAPE is Shape.LINES else FollowedWhole
         file = TranscriptFile(adapter, session, path, parent)
-        self._files[str(path)] = kind(self._session_writer, file, clock=self._clock)
+        self._files[str(path)] = kind(self._session_writer, file, clock=self._clock, refresh=self._refresh)
         while len(self._files) > _MOST_FILES:
             self._end(next(iter(self._files.values())))
 

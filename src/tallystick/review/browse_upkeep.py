@@ -8,13 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tallystick.errors import NotFoundError
-from tallystick.graph.graph import Graph, Mode
 from tallystick.graph.journals import Depth
 from tallystick.journal.home import Home
 from tallystick.model.verdict import Verdict
 from tallystick.trust.verify import verify_store
 from tallystick.trust.worker_pool import in_processes
-from tallystick.workspace.indexing import bring_up_to_date, open_index
+from tallystick.workspace.indexing import open_index, refresh_index
 
 Progress = Callable[[int], None]
 """Called with how many bytes more were read. It may raise, to stop."""
@@ -29,8 +28,7 @@ def catch_up(home: Home, *, session: str | None = None, depth: Depth = Depth.ROW
     if session is None:
         with open_index(home, depth=depth, progress=progress) as index:
             return index.remarks
-    with Graph(home.graph, Mode.WRITE) as graph:
-        done = bring_up_to_date(home, graph, sessions=[session], depth=depth, progress=progress)
+    done = refresh_index(home, sessions=[session], depth=depth, progress=progress)
     return [f"cannot be read from step {failure.n} on: {failure.why}" for failure in done.failures]
 
 

@@ -26,6 +26,7 @@ from tallystick.model.moments import write_time
 from tallystick.model.recorded import Recorded
 from tallystick.recording.checkpoints.write import check_enabled, read_rules
 from tallystick.recording.store import open_archive
+from tallystick.workspace.index_writer import claimed
 from tallystick.workspace.indexing import open_index
 
 RULE = "checkpoints"
@@ -134,7 +135,7 @@ def prune(home: Home, found: tuple[Due, ...], *, progress: Callable[[int], None]
 def _follow(home: Home, done: list[Rewritten], dropped: dict[SessionId, dict[int, frozenset[str]]]) -> None:
     """Tell the index where the lines of rewritten journals are now, so that it need not read them, nor empty its search."""
     try:
-        with Graph(home.graph, Mode.WRITE) as graph:
+        with claimed(home), Graph(home.graph, Mode.WRITE) as graph:
             for one in done:
                 path = home.journal(one.session)
                 if path is not None and path.stat().st_ino == one.after:

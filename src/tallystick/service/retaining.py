@@ -1,4 +1,4 @@
-"""Once a day, what old checkpoints say is dropped, while no one waits for an answer.
+"""Once a day, what old checkpoints say is dropped, by the process that writes the index (indexer.py), while no one asks it.
 
 Owns when. Must not know what is too old, nor how it is dropped.
 """
@@ -17,7 +17,7 @@ _LOG = logging.getLogger(__name__)
 _DAY_SECONDS = 86_400.0
 _SOON_SECONDS = 5.0
 _MOST_AT_ONCE = 200
-"""Checkpoints: anyone who asks for an answer meanwhile waits for the interpreter no longer than these take."""
+"""Checkpoints: anyone who asks for the index meanwhile waits no longer than these take."""
 
 
 class Retaining:

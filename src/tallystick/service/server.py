@@ -25,15 +25,15 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import msgspec
 
 from tallystick.agents.hooks import Reply
-from tallystick.capture.place import SOCKET, Place
+from tallystick.capture.place import Place, listen
 from tallystick.capture.recorder import STATUS, STOP, WORKING
 from tallystick.errors import FormatError, JournalError, TallystickError
 from tallystick.hook import VERSION
+from tallystick.journal.archive import system_clock
 from tallystick.live.delivery import Delivery, Unfinished
 from tallystick.live.hook_pipeline import HookPipeline, Settle
 from tallystick.service.guarding import Guarding
 from tallystick.service.indexing import Indexing
-from tallystick.service.retaining import Retaining
 from tallystick.service.spool import deliveries, read_unfinished, set_aside, write_unfinished
 from tallystick.service.wire import Connection, Gate, Header, written
 
@@ -62,9 +62,7 @@ class Chores(msgspec.Struct, frozen=True):
     """What a recorder does besides answering on its socket, most of it while no one waits."""
 
     indexing: Indexing
-    """Brings the index up to date."""
-    retaining: Retaining
-    """Drops the old."""
+    """Has another process bring the index up to date, and drop the old."""
     guarding: Guarding
     """Looks around the store."""
     warm: Callable[[], None]
@@ -88,10 +86,9 @@ class Server:
         self.place = place
         self._warm = chores.warm
         self._indexing = chores.indexing
-        self._retaining = chores.retaining
         self._guarding = chores.guarding
         self._at_work: asyncio.Future[None] | None = None
-        self._http = chores.http
+        self._has_port = chores.http
         self._listener: Listener | None = None
         self.live = live
         self.began = time.time()
@@ -133,6 +130,7 @@ class Server:
                     )
                 if self._attempt("time passing", self._tick):
                     self._last_use = time.monotonic()
+                self._attempt("asking the indexer", self._indexing.tick)
                 self._attempt("what is done in quiet moments", self._work_when_quiet)
                 if self._is_idle() or not self._is_found() or self.live.session_writer.is_poisoned:
                     break
@@ -171,13 +169,13 @@ class Server:
         finally:
             gc.enable()
         gc.freeze()  # what was loaded stays: it is not looked through again and again while someone waits
-        if not self._http or self._stopping.is_set():
+        if not self._has_port or self._stopping.is_set():
             return
         try:
-            from tallystick.service.http import Served, listen
+            from tallystick.service import http
 
-            self._listener = await listen(
-                self.place, Served(self.status, self.take, self.used, self.live.session_writer)
+            self._listener = await http.listen(
+                self.place, http.Served(self.status, self.take, self.used, self.live.session_writer)
             )
         except TallystickError as error:
             self.live.counts.last_error = str(error)
@@ -185,17 +183,8 @@ class Server:
             self._note_fault("opening the port", error)
 
     def _listen(self) -> socket.socket:
-        """The socket of the store. Its path may be too long for a socket, a name in the working directory is not."""
-        os.chdir(self.place.run)
-        with contextlib.suppress(FileNotFoundError):
-            self.place.socket.unlink()  # the claim is ours, so this is a dead recorder's
-        listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        before = os.umask(0o177)
-        try:
-            listening.bind(SOCKET)
-        finally:
-            os.umask(before)
-        listening.setblocking(False)
+        """The socket of the store."""
+        listening = listen(self.place.socket)
         self._socket_id = self._socket_now()
         return listening
 
@@ -216,12 +205,11 @@ class Server:
         return time.monotonic() - self._last_use > self._idle_seconds
 
     def _work_when_quiet(self) -> None:
-        """Bring the index up to date a little, see to retention or look around the store, if no delivery came lately."""
+        """Look around the store, if no delivery came lately."""
         is_busy = self._at_work is not None and not self._at_work.done()
         is_quiet = not self._gate.open and time.monotonic() - self._last_delivered > _QUIET_SECONDS
-        due = next((work for work in (self._indexing, self._retaining, self._guarding) if work.is_due), None)
-        if due is not None and is_quiet and not is_busy:
-            self._at_work = asyncio.get_running_loop().run_in_executor(self._disk, due.work)
+        if self._guarding.is_due and is_quiet and not is_busy:
+            self._at_work = asyncio.get_running_loop().run_in_executor(self._disk, self._guarding.work)
 
     async def _settle(self) -> None:
         """Let deliveries that have arrived be answered."""
@@ -247,6 +235,7 @@ class Server:
                 self._kept = unfinished
 
     def _finish(self) -> None:
+        self._indexing.close()
         with contextlib.suppress(TallystickError):
             self.live.close()
         self._keep_unfinished()
@@ -402,10 +391,12 @@ class Server:
             "lost": counts.lost,
             "unrecorded": self.live.unrecorded,
             "decisions": counts.decisions,
+            "undecided_last_hour": self.live.undecided.count(system_clock()),
             "checkpoints": self._marks(),
             "last_error": counts.last_error,
             "anchoring_problem": self._guarding.problem,
             "signing_problem": None if (problem := self.live.session_writer.signing_problem) is None else str(problem),
+            "indexer": self._indexing.told(),
             "port": None if self._listener is None else self._listener.port,
             "open_connections": self._gate.open,
             "waiting_bytes": self._gate.waiting_bytes,

@@ -6,13 +6,10 @@ Owns how its parts are put together. Must not know what is recorded.
 from __future__ import annotations
 
 import asyncio
-import logging
 import os
 import resource
 import time
-from collections.abc import Callable, Sequence
 from functools import partial
-from logging.handlers import RotatingFileHandler
 from pathlib import Path
 
 from tallystick.capture import recorder
@@ -27,11 +24,10 @@ from tallystick.recording.session_writer import SessionWriter
 from tallystick.service.deciding import Deciding
 from tallystick.service.guarding import Guarding
 from tallystick.service.indexing import Indexing
-from tallystick.service.retaining import Retaining
+from tallystick.service.process_log import log_to
 from tallystick.service.server import Chores, Server
 from tallystick.workspace.settings import read_setting
 
-_LOG_BYTES = 1 << 20
 _ENDING_SECONDS = 5.0
 _FILES = 4096
 
@@ -43,19 +39,18 @@ def run(folder: str | Path, *, idle_seconds: float | None = None) -> int:
     claim = _claim(place, home)
     if claim is None:
         return 0
-    _log_to(place)
+    log_to(place.log)
     try:
         idle = idle_seconds
         if idle is None:
             idle = float(str(read_setting(home, "service.idle_minutes"))) * 60
         deciding = Deciding(home)
         indexing = Indexing(home)
-        live = make_live(home, deciding, sealed=indexing.note, look_after=deciding.look_after)
+        live = make_live(home, deciding, index=indexing, look_after=deciding.look_after)
         deciding.listen(live.note_policies)
         http = read_setting(home, "service.http") == "on"
         chores = Chores(
             indexing=indexing,
-            retaining=Retaining(home),
             guarding=Guarding(home, live.note_alarm, refused=lambda: live.session_writer.refused),
             warm=partial(_warm, deciding),
             http=http,
@@ -93,25 +88,24 @@ def make_live(
     home: Home,
     decide: Decide,
     *,
-    sealed: Callable[[Sequence[str]], object] | None = None,
+    index: Indexing | None = None,
     look_after: LookAfter | None = None,
 ) -> HookPipeline:
     """What works on deliveries, with the store, the policies and the transcripts behind it.
 
     Args:
+        index: what is told of the sessions that were sealed, and brings the index up to date where a transcript needs it.
         look_after: what policies say of the files that a call has written.
-        sealed: called with the sessions that were sealed, in the thread that seals.
 
     Raises:
         JournalError: the store cannot be opened. FormatError: its config.toml is damaged.
     """
-    session_writer = SessionWriter(home, aside=True, sealed=sealed)
+    session_writer = SessionWriter(home, aside=True, sealed=None if index is None else index.note)
     configuration = LiveConfiguration(session_writer, AgentUser(Path.home(), os.environ), monotonic=time.monotonic)
+    transcripts = TranscriptFollower(session_writer, adapters(), refresh=None if index is None else index.refresh)
     return HookPipeline(
         session_writer,
-        Helpers(
-            decide, TranscriptFollower(session_writer, adapters()), look_after=look_after, configuration=configuration
-        ),
+        Helpers(decide, transcripts, look_after=look_after, configuration=configuration),
         monotonic=time.monotonic,
     )
 
@@ -120,11 +114,3 @@ def _warm(deciding: Deciding) -> None:
     """Load what the first call and the first session would otherwise wait for."""
     deciding.warm()
     from tallystick.recording.run_config import gathered  # noqa: F401
-
-
-def _log_to(place: Place) -> None:
-    """Keep what goes wrong in `run/recorder.log`: no one sees what this process prints."""
-    handler = RotatingFileHandler(place.log, maxBytes=_LOG_BYTES, backupCount=1, encoding="utf-8", delay=True)
-    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
-    logging.getLogger("tallystick").addHandler(handler)
-    logging.getLogger("asyncio").addHandler(handler)

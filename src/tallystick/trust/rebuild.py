@@ -15,6 +15,7 @@ from tallystick.graph.graph import Graph, Mode, empty_graph
 from tallystick.graph.journals import Failure
 from tallystick.journal.home import Home
 from tallystick.trust.verify_log import note_broken_log
+from tallystick.workspace.index_writer import claimed
 from tallystick.workspace.indexing import bring_up_to_date
 
 
@@ -47,10 +48,11 @@ def rebuild(home: Home, *, progress: Callable[[int], None] = lambda _bytes: None
     if not home.exists:
         raise NotFoundError(f"no store at {home.folder}", hint="create one with `tally init`")
     broken = note_broken_log(home)
-    before = _before(home)
-    with empty_graph(home.graph) as graph:
-        done = bring_up_to_date(home, graph, progress=progress)
-        after, after_tables = session_digests(graph), table_digests(graph)
+    with claimed(home):
+        before = _before(home)
+        with empty_graph(home.graph) as graph:
+            done = bring_up_to_date(home, graph, progress=progress)
+            after, after_tables = session_digests(graph), table_digests(graph)
     sessions, tables = (None, {}) if before is None else before
     differing = () if sessions is None else tuple(sorted(sid for sid in sessions if sessions[sid] != after.get(sid)))
     return Rebuilt(

@@ -8,6 +8,7 @@ __all__ = [
     "filters",
     "index",
     "index_live",
+    "index_writer",
     "indexing",
     "ledger",
     "names",

@@ -7,12 +7,13 @@ and the table of alerts are never written from anything else. How rows are made 
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 from tallystick.errors import JournalError, NotFoundError
-from tallystick.graph.alerts import Seen, project_alerts
+from tallystick.graph.alerts import Seen, has_new_alerts, project_alerts
 from tallystick.graph.graph import Graph, GraphError, Mode, OutdatedError, empty_graph
 from tallystick.graph.journals import Depth, Journal, Projected
 from tallystick.graph.project import as_copied, forget, outdated_journals, project
@@ -20,8 +21,12 @@ from tallystick.graph.queries import indexed_sessions
 from tallystick.journal.home import Home
 from tallystick.journal.read import Placed, read_at, read_file
 from tallystick.model.recorded import Recorded
+from tallystick.workspace import index_writer
 from tallystick.workspace.index import LARGEST_SEARCHED, Index
 from tallystick.workspace.index_elsewhere import REMARK, is_writable, open_if, temporary_copy
+from tallystick.workspace.index_writer import Progress, Request
+
+_NOTHING_NEW = Projected(sessions=0, steps=0, failures=(), unsearchable=0)
 
 
 def journals_of(home: Home, sessions: Iterable[str] | None = None) -> Iterator[Journal]:
@@ -43,13 +48,17 @@ def _reader(home: Home, file: str) -> Callable[[int], Iterable[Placed]]:
     return lambda start: read_file(home, Path(file), start=start, load_blobs=True, largest=LARGEST_SEARCHED)
 
 
+def _unheard(_bytes: int) -> None:
+    pass
+
+
 def bring_up_to_date(
     home: Home,
     graph: Graph,
     *,
     sessions: Iterable[str] | None = None,
     depth: Depth = Depth.TEXT,
-    progress: Callable[[int], None] = lambda _bytes: None,
+    progress: Progress = _unheard,
 ) -> Projected:
     """Take what is new in some journals, or in all, into the index; sessions whose journals are gone leave it.
 
@@ -85,9 +94,7 @@ def take_alerts(home: Home, graph: Graph, *, seen: Seen = Seen.ALL) -> int:
 
 
 @contextmanager
-def open_index(
-    home: Home, *, depth: Depth = Depth.ROWS, progress: Callable[[int], None] = lambda _bytes: None
-) -> Iterator[Index]:
+def open_index(home: Home, *, depth: Depth = Depth.ROWS, progress: Progress = _unheard) -> Iterator[Index]:
     """The index, brought up to date if journals have grown. Where it cannot be, it is used as it is, with a remark.
 
     Args:
@@ -111,7 +118,7 @@ def open_index(
         return
     with temporary_copy(home) as graph:
         remarks.append(REMARK)
-        _update(home, graph, depth, remarks, progress)
+        remarks += _remarks(bring_up_to_date(home, graph, depth=depth, progress=progress))
         yield Index(graph, remarks)
 
 
@@ -121,11 +128,40 @@ def _is_current(home: Home, graph: Graph, depth: Depth) -> bool:
     return not _gone(graph, journals) and not outdated_journals(graph, as_copied(graph, journals), depth)
 
 
-def _current(home: Home, depth: Depth, remarks: list[str], progress: Callable[[int], None]) -> Graph:
+def refresh_index(
+    home: Home, *, sessions: Iterable[str] | None = None, depth: Depth = Depth.ROWS, progress: Progress = _unheard
+) -> Projected:
+    """Have the index know what some journals hold now, or all: by the indexer where one runs, else by this process.
+
+    Raises:
+        GraphError: the index cannot be written, or no one who writes it answers.
+    """
+    wanted = Request(sessions=None if sessions is None else tuple(sessions), depth=depth)
+    until = time.monotonic() + index_writer.PATIENCE_S
+    while True:
+        with index_writer.claim(home) as is_mine:
+            if is_mine:
+                with _open(home, []) as graph:
+                    return bring_up_to_date(home, graph, sessions=wanted.sessions, depth=depth, progress=progress)
+        done = index_writer.ask(home, wanted, progress)
+        if done is not None:
+            return done
+        index_writer.look_again(home, until)
+
+
+def _current(home: Home, depth: Depth, remarks: list[str], progress: Progress) -> Graph:
     graph: Graph | None = None
+    done = _NOTHING_NEW
     try:
-        graph = _open(home, remarks)
-        _update(home, graph, depth, remarks, progress)
+        with index_writer.claim(home) as is_mine:
+            if is_mine:
+                graph = _open(home, remarks)
+                done = bring_up_to_date(home, graph, depth=depth, progress=progress)
+        if graph is None:
+            if not is_current(home, depth):
+                done = refresh_index(home, depth=depth, progress=progress)
+            graph = Graph(home.graph)
+        remarks += _remarks(done)
         return graph
     except (GraphError, JournalError) as error:
         if graph is not None:
@@ -135,17 +171,26 @@ def _current(home: Home, depth: Depth, remarks: list[str], progress: Callable[[i
         return stale
 
 
-def _update(home: Home, graph: Graph, depth: Depth, remarks: list[str], progress: Callable[[int], None]) -> None:
-    """Bring an index up to date, and remark what a reader should know of that. Raises what `bring_up_to_date` raises."""
-    done = bring_up_to_date(home, graph, depth=depth, progress=progress)
+def _remarks(done: Projected) -> Iterator[str]:
+    """What a reader should know of how the index was brought up to date."""
     if done.outdated:
         sessions = "1 session was"
         if done.outdated != 1:
             sessions = f"{done.outdated:,} sessions were"
-        remarks.append(f"the rules of the index have changed: {sessions} projected again")
-    remarks += [
-        f"{failure.session[:8]}: cannot be read from step {failure.n} on: {failure.why}" for failure in done.failures
-    ]
+        yield f"the rules of the index have changed: {sessions} projected again"
+    for failure in done.failures:
+        yield f"{failure.session[:8]}: cannot be read from step {failure.n} on: {failure.why}"
+
+
+def is_current(home: Home, depth: Depth = Depth.ROWS) -> bool:
+    """Whether the index has all that the journals hold, so that no one needs to be asked."""
+    try:
+        with Graph(home.graph) as graph:
+            journals = list(journals_of(home))
+            is_behind = _gone(graph, journals) or outdated_journals(graph, journals, depth) or has_new_alerts(graph)
+            return not is_behind
+    except GraphError:
+        return False
 
 
 def _open(home: Home, remarks: list[str]) -> Graph:
