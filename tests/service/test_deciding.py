@@ -9,7 +9,8 @@ from pathlib import Path
 from tallystick.capture.surroundings import Surroundings
 from tallystick.journal.home import Home
 from tallystick.journal.read import read_session
-from tallystick.setup.doctor import State, examine
+from tallystick.setup.check import State
+from tallystick.setup.doctor import examine
 from tests.service.faults import before, send, wait_for
 from tests.support import recorders
 

@@ -26,7 +26,8 @@ from tallystick.capture.surroundings import Surroundings
 from tallystick.errors import TallystickError
 from tallystick.journal.home import Home
 from tallystick.model.step import Json
-from tallystick.setup.doctor import State, examine
+from tallystick.setup.check import State
+from tallystick.setup.doctor import examine
 from tests.service import faults
 from tests.service.faults import (
     SmallDisk,

@@ -22,7 +22,8 @@ from tallystick.recording.own_session import RECORDER
 from tallystick.recording.session_writer import SessionWriter
 from tallystick.setup import doctor
 from tallystick.setup import install as installing
-from tallystick.setup.doctor import Check, State, _guard, examine
+from tallystick.setup.check import Check, State
+from tallystick.setup.doctor import _guard, examine
 from tallystick.setup.install import install
 from tallystick.trust.tamper_signals import Alarms
 from tests.support import recorders
@@ -76,7 +77,7 @@ def test_a_healthy_machine_is_said_to_be_well(home: Home, where: Surroundings) -
     checks = found(home, where)
     assert {name: states(each) for name, each in checks.items()} == {
         name: [State.OK]
-        for name in ("store", "privacy", "disk", "key", "clock", "config", "policy", "recorder", "claude-code")
+        for name in ("store", "privacy", "disk", "key", "clock", "config", "policy", "recorder", "index", "claude-code")
     } | {"signer": [State.NOTE]}
     assert "reaches the recorder" in checks["claude-code"][0].found
     assert recorder.status(home.folder)["deliveries"] == 0  # type: ignore[index]  # the probe is not recorded

@@ -25,6 +25,8 @@ class Delivery(msgspec.Struct, frozen=True, kw_only=True):
     spooled: bool = False
     decided: Decision | None = None
     """What the agent was told while the recorder was not there."""
+    unanswered: bool = False
+    """Whether no one told the agent anything, as far as the spool says."""
 
 
 class Unfinished(msgspec.Struct, frozen=True, kw_only=True):

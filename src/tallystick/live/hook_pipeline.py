@@ -24,6 +24,7 @@ from tallystick.guard.policy_change import Change, step_of_change
 from tallystick.live.alerts import LiveAlerts, LookAfter, decided_step
 from tallystick.live.configuration import LiveConfiguration, Sighting, environment_of_hook
 from tallystick.live.delivery import Delivery, Unfinished
+from tallystick.live.undecided import Undecided
 from tallystick.live.working_dirs import Folders, Whereabouts
 from tallystick.model.decision import Call, Decision, Effect
 from tallystick.model.step import Event, Json, Loss, Opening, Ref, SessionKind, Source, Step
@@ -107,6 +108,7 @@ class HookPipeline:
     def __init__(self, session_writer: SessionWriter, helpers: Helpers, *, monotonic: Callable[[], float]) -> None:
         self.session_writer = session_writer
         self.counts = Counts()
+        self.undecided = Undecided()
         self._decide = helpers.decide
         self._transcripts = helpers.transcripts
         self._adapter = helpers.adapter
@@ -196,9 +198,12 @@ class HookPipeline:
     def _decision(self, delivery: Delivery, payload: Payload) -> Decision | None:
         if payload.asks is None:
             return None
-        if delivery.spooled and delivery.decided is not None:
-            return delivery.decided
+        decision = delivery.decided
+        if decision is not None and delivery.spooled:
+            self.undecided.saw(delivery, decision)
+            return decision
         decision = self._decide(payload.asks)
+        self.undecided.saw(delivery, decision)
         self.counts.decisions[decision.effect.value] = self.counts.decisions.get(decision.effect.value, 0) + 1
         self._alerts.asked(payload.asks, decision)
         return decision

@@ -4,6 +4,7 @@ __all__ = [
     "agents",
     "audit_config",
     "change_setting",
+    "check",
     "demo",
     "doctor",
     "install",

@@ -7,7 +7,6 @@ recorded.
 
 from __future__ import annotations
 
-import enum
 import json
 import os
 import shutil
@@ -15,8 +14,6 @@ import time
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from typing import Any
-
-import msgspec
 
 from tallystick.agents.hooks import HookAdapter, hook_adapters
 from tallystick.agents.hooks.hook_identity import is_ours
@@ -37,6 +34,8 @@ from tallystick.recording.own_session import RECORDER
 from tallystick.recording.store_identity import read_store
 from tallystick.seal.keys import did_key
 from tallystick.setup.agents import Agent, agents
+from tallystick.setup.check import Check, State
+from tallystick.setup.index_check import index_checks
 from tallystick.setup.install import called_installations, calls_old_port, hook_command, own_installation
 from tallystick.trust.anchors import targets
 from tallystick.trust.external_evidence import outlook
@@ -50,28 +49,6 @@ _CLOCK_SECONDS = 120.0
 _GAP_SECONDS = 24 * 3600.0
 
 
-class State(enum.StrEnum):
-    """How a check came out."""
-
-    OK = "ok"
-    NOTE = "note"
-    """Worth knowing; nothing is lost by it."""
-    WARN = "warn"
-    """Something is not recorded, or soon will not be."""
-    BAD = "bad"
-    """Nothing is recorded, or it cannot be trusted."""
-
-
-class Check(msgspec.Struct, frozen=True, kw_only=True):
-    """One thing that was looked at."""
-
-    name: str
-    state: State
-    found: str
-    mend: str | None = None
-    """What to do, as a command where there is one."""
-
-
 def examine(home: Home, where: Surroundings, *, now: Callable[[], float] = time.time) -> Iterator[Check]:
     """All checks, one after another; an agent's hooks are tried last."""
     yield from _store(home)
@@ -79,6 +56,7 @@ def examine(home: Home, where: Surroundings, *, now: Callable[[], float] = time.
     yield from _settings(home)
     yield _policies(home, where)
     yield from _recorder(home)
+    yield from index_checks(home)
     yield from _gaps(home, now())
     yield from _guard(home, now())
     for agent in agents(home, where):
@@ -267,6 +245,11 @@ def _start(home: Home, place: Place) -> Iterator[Check]:
 
 def _running(running: dict[str, Any]) -> Iterator[Check]:
     yield _ok("recorder", f"answers; pid {running['pid']}, {running['deliveries']} deliveries")
+    undecided = running.get("undecided_last_hour")
+    if undecided:
+        found = f"{undecided} calls were answered without a decision in the last hour"
+        mend = "see run/recorder.log in the store; the setting hooks.on_error says what such calls are answered"
+        yield Check(name="decisions", state=State.WARN, found=found, mend=mend)
     if running.get("signing_problem"):
         found = f"its records are not signed: {str(running['signing_problem'])[:300]}"
         yield Check(name="signing", state=State.BAD, found=found, mend="tally signer status")

@@ -72,7 +72,7 @@ def status(call: Run) -> None:
 
 def _value_text(value: object) -> str:
     if isinstance(value, dict):
-        return ", ".join(f"{name} {_value_text(item)}" for name, item in value.items())
+        return ", ".join(f"{name} {_value_text(item)}" for name, item in value.items() if item is not None)
     if value is None:
         return ""
     return str(value)

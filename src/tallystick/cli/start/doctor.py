@@ -12,7 +12,8 @@ from tallystick.capture.surroundings import Surroundings
 from tallystick.cli.command import FAILED, Command
 from tallystick.cli.context import Run, pass_run
 from tallystick.display.text import one_line
-from tallystick.setup.doctor import Check, State, examine
+from tallystick.setup.check import Check, State
+from tallystick.setup.doctor import examine
 
 _MARKS = {
     State.OK: ("✓", "green"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -164,7 +164,18 @@ def _recorder(found: Status) -> str:
     unsigned = ""
     if problem:
         unsigned = f"; signs nothing: {one_line(str(problem))}"
-    return f"runs, pid {int(said['pid'])}, {counted(int(said['deliveries']), 'delivery', 'deliveries')}{full}{unsigned}"
+    indexer = ""
+    if isinstance(said.get("indexer"), dict) and said["indexer"].get("pid"):
+        indexer = f" and {int(said['indexer']['pid'])} for the index"
+    deliveries = counted(int(said["deliveries"]), "delivery", "deliveries")
+    return f"runs, pid {int(said['pid'])}{indexer}, {deliveries}{_undecided(said)}{full}{unsigned}"
+
+
+def _undecided(said: Mapping[str, object]) -> str:
+    number = said.get("undecided_last_hour")
+    if not isinstance(number, int) or not number:
+        return ""
+    return f", {counted(number, 'call')} without a decision in the last hour"
 
 
 def _live(session: LiveSession) -> str:

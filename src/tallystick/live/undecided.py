@@ -1,0 +1,35 @@
+"""Calls that an agent got no decision on within the last hour.
+
+Owns which ones count: those that the setting `hooks.on_error` answered, and those that no one answered at all. Must not know
+why there was none.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+
+from tallystick.guard.fallback_decision import UNDECIDED
+from tallystick.live.delivery import Delivery
+from tallystick.model.decision import Decision
+from tallystick.recording.alert_chain import milliseconds_of
+
+_HOUR_MS = 3_600_000
+_MOST = 10_000
+_NO_POLICY = frozenset((UNDECIDED, "hooks.on_error"))
+
+
+class Undecided:
+    """When these calls were made."""
+
+    def __init__(self) -> None:
+        self._at_ms: deque[int] = deque(maxlen=_MOST)
+
+    def saw(self, delivery: Delivery, decision: Decision) -> None:
+        """A call was decided on, as far as it was."""
+        if delivery.unanswered or _NO_POLICY.intersection(decision.rules):
+            self._at_ms.append(milliseconds_of(delivery.received))
+
+    def count(self, now: str) -> int:
+        """How many there were within the hour before a time, RFC 3339."""
+        since = milliseconds_of(now) - _HOUR_MS
+        return sum(at > since for at in self._at_ms)
