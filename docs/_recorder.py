@@ -22,6 +22,8 @@ _MADE_UP = (
     (r"\d+\.\d GB free", "41.2 GB free"),
     (r"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d[.\d]*(Z|\+00:00)", r"2026-11-22T09:00:00\1"),
     (r"in \d+ ms", "in 14 ms"),
+    (r"follows the record.*", "follows the record; process 4712 writes it"),
+    (r"(indexer +).*", r"\1pid 4712, state idle, waiting 0, failures 0"),
     (r"(port +)\d+", r"\g<1>40123"),
     (r"(checkpoints +)made \d", r"\1made 1"),
     (r"(answer ms +).*", r"\1p50 0.4, p99 1.1, max 1.1"),

@@ -103,14 +103,14 @@ def listener(path: Path) -> int | None:
     if not hasattr(socket, "SO_PEERCRED"):
         return None
     try:
-        with dial(path, _CONNECT_SECONDS) as connection:
+        with connect(path, _CONNECT_SECONDS) as connection:
             peer = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
     except OSError:
         return None
     return int(struct.unpack("3i", peer)[0])
 
 
-def dial(path: Path, seconds: float) -> socket.socket:
+def connect(path: Path, seconds: float) -> socket.socket:
     """A connection to a socket in `run/`, whose path may be too long for one; each answer is waited for `seconds`.
 
     Raises:

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from tallystick.capture.place import Place, dial, listener
+from tallystick.capture.place import Place, connect, listener
 from tallystick.errors import TallystickError
 
 STATUS = b"TALLY1 status\n"
@@ -154,7 +154,7 @@ def _is_closed(pipe: int) -> bool:
 
 def _say(place: Place, words: bytes) -> bytes:
     """Send one line to the recorder; its whole answer."""
-    with dial(place.socket, 1.0) as connection:
+    with connect(place.socket, 1.0) as connection:
         connection.sendall(words)
         parts = []
         while part := connection.recv(1 << 16):

@@ -299,7 +299,7 @@ def _inode(path: Path) -> int:
 def _prepare(path: Path) -> None:
     """Make the file if it is not there. One that is there is not opened here.
 
-    Whoever closes a descriptor of a file drops all locks that its process holds on it, SQLite's too; the next process that
+    To close a descriptor of a file drops all locks that the process holds on it, SQLite's too; the next process that
     closes the index then removes the log under this one (sqlite.org/howtocorrupt.html, 2.2).
     """
     try:

@@ -26,7 +26,7 @@ class Delivery(msgspec.Struct, frozen=True, kw_only=True):
     decided: Decision | None = None
     """What the agent was told while the recorder was not there."""
     unanswered: bool = False
-    """Whether no one told the agent anything, as far as the spool says."""
+    """Whether no one gave the agent an answer, as far as the spool says."""
 
 
 class Unfinished(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,7 +1,7 @@
 """Calls that an agent got no decision on within the last hour.
 
 Owns which ones count: those that the setting `hooks.on_error` answered, and those that no one answered at all. Must not know
-why there was none.
+why.
 """
 
 from __future__ import annotations

@@ -167,7 +167,7 @@ class IndexFile:
 
 
 class Beat:
-    """What is done now and then while a long piece of work goes on: callers are told that it does."""
+    """What is done now and then while a long piece of work goes on: callers hear that it does."""
 
     def __init__(self, callers: Callers) -> None:
         self._callers = callers

@@ -94,7 +94,7 @@ def make_live(
     """What works on deliveries, with the store, the policies and the transcripts behind it.
 
     Args:
-        index: what is told of the sessions that were sealed, and brings the index up to date where a transcript needs it.
+        index: what learns of the sessions that were sealed, and brings the index up to date where a transcript needs it.
         look_after: what policies say of the files that a call has written.
 
     Raises:

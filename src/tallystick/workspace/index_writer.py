@@ -18,7 +18,7 @@ from pathlib import Path
 
 import msgspec
 
-from tallystick.capture.place import Place, dial
+from tallystick.capture.place import Place, connect
 from tallystick.graph.graph import FileStamp, GraphError
 from tallystick.graph.journals import Depth, Projected
 from tallystick.journal.home import Home
@@ -119,7 +119,7 @@ def ask(home: Home, request: Request, progress: Progress = lambda _bytes: None) 
         GraphError: the index cannot be written, or the indexer does not answer.
     """
     try:
-        with dial(Place(home.folder).indexer_socket, SILENCE_S) as connection:
+        with connect(Place(home.folder).indexer_socket, SILENCE_S) as connection:
             connection.sendall(msgspec.json.encode(request) + b"\n")
             return _answer(connection, progress)
     except TimeoutError as error:
