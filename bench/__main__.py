@@ -13,6 +13,7 @@ from bench import (
     acp,
     api,
     checkpoints,
+    cold,
     decide,
     deciding,
     graph,
@@ -42,6 +43,7 @@ def figures(folder: Path, *, full: bool) -> Iterator[Figure]:
     yield from api.figures(folder / "api")
     yield from session_log.figures(folder / "session_log")
     yield from live.figures(folder / "live")
+    yield from cold.figures(folder / "cold")
     yield from decide.figures(folder / "decide")
     yield from deciding.figures(folder / "deciding")
     yield from inspection.figures(folder / "inspection")

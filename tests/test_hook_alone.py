@@ -25,8 +25,11 @@ from tallystick.agents.hooks.asks import ASKS
 from tallystick.capture import recorder
 from tallystick.catalog.agents import AGENTS as CATALOGUED
 from tallystick.catalog.agents import SHARED_TOOLS, Asking
+from tallystick.hook_looks import LIST
 from tallystick.journal.home import Home
 from tallystick.model.decision import Call, Decision, Effect
+from tallystick.recording.store import init_store
+from tallystick.service.deciding import Deciding
 from tests.service import faults
 from tests.service.faults import AGENTS, SmallDisk, before, event_word, needs_mount, prompt, run_hook, steps, wait_for
 from tests.support import hooks, recorders
@@ -336,3 +339,56 @@ def test_a_setting_behind_a_link_is_not_obeyed(tmp_path: Path) -> None:
     (tmp_path / "elsewhere.toml").write_text('[hooks]\non_error = "allow"\n')
     (tmp_path / "config.toml").symlink_to(tmp_path / "elsewhere.toml")
     assert hook_alone.on_error(str(tmp_path), "claude-code", {})[0] == "ask"
+
+
+# Calls that only look -------------------------------------------------------------------------------------------------
+
+
+def plain_project(home: Home, folder: Path) -> Path:
+    """A folder that agents work in, and the list that a recorder leaves in the store."""
+    place = folder / "project"
+    place.mkdir()
+    (place / "main.py").write_text("x = 1\n")
+    init_store(home)
+    (home.folder / "run").mkdir()
+    Deciding(home).warm()
+    return place
+
+
+def test_a_plain_look_goes_on_although_nothing_can_decide_and_is_recorded_later(
+    tmp_path_factory: pytest.TempPathFactory, bare_python: str
+) -> None:
+    folder = tmp_path_factory.mktemp("plain")
+    home = Home(folder / "store")
+    place = plain_project(home, folder)
+    try:
+        for number, command in enumerate(("git status", "ls", "cat main.py", "cat main.py; id", "cat ~/.ssh/id_rsa")):
+            said = {**before("claude-code", number, command=command), "cwd": str(place)}
+            told = tell(home.folder, "claude-code", said, python=bare_python, hook=hooks.hook(**hooks.HASTY))
+            assert told.silent == (number < 3), command
+            assert told.silent or asks("claude-code", told)
+        assert len(kept(home.folder)) == 5
+        recorders.start(home.folder)
+        wait_for(lambda: sum(step.type == "tool_call" for step in steps(home, "claude-code")) == 5)
+        wait_for(lambda: not kept(home.folder))
+    finally:
+        recorder.stop(home.folder)
+
+
+def test_a_recorder_leaves_the_list_and_is_started_by_the_first_plain_look(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    folder = tmp_path_factory.mktemp("plain")
+    home = Home(folder / "store")
+    place = plain_project(home, folder)
+    (home.folder / LIST).unlink()
+    try:
+        recorders.start(home.folder)
+        wait_for((home.folder / LIST).exists)
+        recorder.stop(home.folder)
+        for number in range(3):
+            said = {**before("claude-code", number, command="git status"), "cwd": str(place)}
+            assert tell(home.folder, "claude-code", said).silent
+        wait_for(lambda: sum(step.type == "tool_call" for step in steps(home, "claude-code")) == 3)
+    finally:
+        recorder.stop(home.folder)

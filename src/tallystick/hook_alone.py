@@ -1,6 +1,7 @@
 """What becomes of a delivery when the recorder does not answer.
 
-It is started, and asked again; else the delivery is kept in the spool and, if the agent waits for leave to act, a full
+A call that only looks (hook_looks.py) goes on at once, and is kept for the recorder, which is started. For any other
+it is started, and asked again; else the delivery is kept in the spool and, if the agent waits for leave to act, a full
 interpreter decides; else the setting `hooks.on_error` does. Two seconds in all, those that hook.py has waited included.
 Run by hook.py under `python -I -S`, so it imports the standard library only.
 """
@@ -21,6 +22,7 @@ Ask: TypeAlias = Callable[[str, bytes, float], Answer]
 
 DEADLINE_SECONDS = 2.0
 START_SECONDS = 0.4
+STARTED_SECONDS = 2.0
 _DECIDING = (
     "PreToolUse",
     "preToolUse",
@@ -62,7 +64,14 @@ _MOST_DATA = 64 << 20
 def answer_alone(ask: Ask, home: str, agent: str, event: str, request: bytes, began: float) -> Answer:
     """Start the recorder and ask again; else keep the delivery, and decide if the agent waits for that."""
     data = request.partition(b"\n")[2]
-    if not is_listening(home):
+    said = told(data)
+    is_there = is_listening(home)
+    if is_deciding(event, said) and is_plain(home, agent, said):
+        if not is_there and not is_started(home):
+            start_recorder(home)
+        spool(home, request, len(data))
+        return 0, b"", b""
+    if not is_there:
         start_recorder(home)
         until = time.monotonic() + START_SECONDS
         while len(data) <= _MOST_DATA and time.monotonic() < until:
@@ -71,7 +80,6 @@ def answer_alone(ask: Ask, home: str, agent: str, event: str, request: bytes, be
             except OSError:
                 time.sleep(0.01)
     spooled = spool(home, request, len(data))
-    said = told(data)
     if not is_deciding(event, said):
         return 0, b"", b""
     answer = decide_alone(home, agent, event, data, began + DEADLINE_SECONDS - 0.1)
@@ -83,6 +91,28 @@ def answer_alone(ask: Ask, home: str, agent: str, event: str, request: bytes, be
     else:
         mark(spooled, "alone")
     return answer
+
+
+def is_plain(home: str, agent: str, said: dict[str, object]) -> bool:
+    """Whether a call only looks, by the list that a recorder has left in the store."""
+    sys.path.append(__file__.rpartition("/")[0])
+    from hook_looks import only_looks  # type: ignore[import-not-found]
+
+    return only_looks(home, agent, said)  # type: ignore[no-any-return]
+
+
+def is_started(home: str) -> bool:
+    """Whether a recorder was started a moment ago for another plain call: each start loads all that a recorder needs."""
+    mark, now = Path(home, "run", "started"), time.time()
+    try:
+        if abs(now - mark.stat().st_mtime) < STARTED_SECONDS:
+            return True
+    except OSError:
+        pass
+    with contextlib.suppress(OSError):
+        mark.touch(0o600)
+        os.utime(mark, (now, now))
+    return False
 
 
 def is_listening(home: str) -> bool:

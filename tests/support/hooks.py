@@ -1,6 +1,6 @@
 """The hook with other limits: for tests of what it does, whose machine may be too busy for the limits that agents need.
 
-Owns copies of the two files of the hook. Must not know what they do; `bench` holds the real limits to the clock.
+Owns copies of the files of the hook. Must not know what they do; `bench` holds the real limits to the clock.
 """
 
 from __future__ import annotations
@@ -13,11 +13,12 @@ from pathlib import Path
 
 import tallystick.hook
 import tallystick.hook_alone
+import tallystick.hook_looks
 
 HASTY = {"answer": 1.0, "start": 0.4}
 """The limits that agents need, where the recorder does not answer or cannot start; what then decides may take its time."""
 
-_FILES = (Path(tallystick.hook.__file__), Path(tallystick.hook_alone.__file__))
+_FILES = tuple(Path(str(each.__file__)) for each in (tallystick.hook, tallystick.hook_alone, tallystick.hook_looks))
 _folders: list[Path] = []
 
 

@@ -6,6 +6,7 @@ __all__ = [
     "explain",
     "fallback_decision",
     "live_world",
+    "plain_calls",
     "policies",
     "policy_cases",
     "policy_change",

@@ -44,7 +44,11 @@ class Deciding:
 
     def warm(self) -> None:
         """Load the policies before the first call waits for them. May run in a thread of its own."""
-        self._current().warm()
+        from tallystick.guard.plain_calls import keep_plain_calls
+
+        decider = self._current()
+        keep_plain_calls(self._home, decider.policies)
+        decider.warm()
 
     def listen(self, changed: Callable[[Change], None]) -> None:
         """Have it told when another set of policies comes into force."""
