@@ -30,7 +30,7 @@ def test_a_change_from_outside_is_told() -> None:
 
 
 def test_an_effect_that_shows_a_call_is_no_change_from_outside() -> None:
-    row = facts(access("write", 1), effect("modify", 1.5))
+    row = facts(access("write", 1), effect("modify", 1.1))
     assert (row.last_modified_source, row.is_unmatched_modified) == ("agent", 0)
 
 

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import msgspec
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -82,10 +84,10 @@ def test_a_rename_ends_the_old_name() -> None:
     assert one.versions[0].deleted_us == 2_000_000
 
 
-def test_an_effect_that_shows_a_calls_write_is_of_that_version_and_tells_its_digest() -> None:
-    one = told(access("write", 1), effect("modify", 1.5, digest="sha256:a"))
-    assert numbers(one) == [1, 1]
-    assert one.uses[1].cause is one.uses[0].access
+def test_an_effect_while_the_only_call_ran_is_of_its_version_and_tells_its_digest() -> None:
+    seen = msgspec.structs.replace(effect("modify", 5, digest="sha256:a"), cause=10, cause_confidence=0.7)
+    one = told(access("write", 1), seen)
+    assert [use.cause is not None for use in one.uses] == [False, True]
     assert one.versions[0].digest == "sha256:a"
 
 
@@ -93,6 +95,38 @@ def test_an_effect_may_be_seen_before_the_call_has_ended() -> None:
     one = told(effect("create", 1), access("write", 1.5))
     assert [use.cause is not None for use in one.uses] == [True, False]
     assert numbers(one) == [1, 1]
+
+
+@pytest.mark.parametrize(("at", "written", "seen", "is_shown"), [
+    (1.5, "sha256:a", "sha256:a", True),
+    (1.5, "sha256:a", "sha256:b", False),
+    (1.1, "sha256:a", "sha256:b", False),
+    (1.1, None, "sha256:b", True),
+    (1.5, None, "sha256:b", False),
+    (1.5, None, None, False),
+    (9.0, "sha256:a", "sha256:a", False),
+])  # fmt: skip
+def test_a_change_is_a_calls_if_its_content_is_or_if_the_call_ended_just_then(
+    at: float, written: str | None, seen: str | None, is_shown: bool
+) -> None:
+    one = told(access("write", 1, digest=written), effect("modify", at, digest=seen))
+    assert (one.uses[1].cause is not None) is is_shown
+    is_same = seen is not None and written == seen
+    assert numbers(one) == ([1, 1] if is_shown or is_same else [1, 2])
+
+
+def test_of_two_calls_that_ended_just_then_neither_is_taken_and_by_content_one_is() -> None:
+    two = (access("write", 1), access("edit", 1.1))
+    assert told(*two, effect("modify", 1.2)).uses[2].cause is None
+    by_content = told(
+        access("write", 1, digest="sha256:a"), access("edit", 1.1), effect("modify", 1.2, digest="sha256:a")
+    )
+    assert by_content.uses[2].cause is by_content.uses[0].access
+
+
+def test_what_no_call_of_its_session_caused_is_not_put_down_to_one_by_time() -> None:
+    judged = msgspec.structs.replace(effect("modify", 1.1), cause_confidence=0.0)
+    assert told(access("write", 1), judged).uses[1].cause is None
 
 
 def test_an_effect_without_a_call_is_a_version_of_its_own() -> None:

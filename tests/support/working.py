@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from hashlib import sha256
 from pathlib import Path
 
 from msgspec.structs import replace
 
 from tallystick.guard.decide import AgentMachine, Decider
+from tallystick.ingest.watch_steps import effect_step
 from tallystick.journal.home import Home
 from tallystick.live.alerts import decided_step
 from tallystick.model.decision import Call, Decision, Effect
+from tallystick.model.effect import EffectKind, FileEffect
 from tallystick.model.step import Json, Opening, Ref, SessionKind, Source, Step
 from tallystick.recording.record import sealable
 from tallystick.recording.session_writer import SessionWriter
@@ -142,6 +145,17 @@ class Work:
         """A session writes a file of the project, whole."""
         args = {"file_path": str(self.project / path), "content": text}
         return self.call("Write", args, session=session, agent=agent, leaves={path: text})
+
+    def watched(self, path: str, *, session: str = "now", agent: str = AGENT) -> str:
+        """A watcher has seen the last change of a file; its digest now."""
+        place = self.project / path
+        digest = f"sha256:{sha256(place.read_bytes()).hexdigest()}"
+        at_ms = place.stat().st_mtime_ns // 1_000_000
+        effect = FileEffect(kind=EffectKind.MODIFY, path=str(place), at_ms=at_ms, digest=digest)
+        taken = self.session_writer.add(agent, replace(effect_step(effect), session=session))
+        self.session_writer.seal()
+        index_sessions(self.home, [taken.session])
+        return digest
 
     def _step(self, session: str, kind: str, name: str, meta: Mapping[str, Json], values: Mapping[str, Json]) -> Step:
         return Step(

@@ -12,7 +12,7 @@ from tallystick.graph.graph import Graph
 from tallystick.lineage.things import file_thing
 
 _LAST = (
-    "SELECT f.last_modified_source, f.last_modified_session_id, f.last_modified_at, s.n, f.current_artifact_id"
+    "SELECT f.last_modified_source, f.last_modified_session_id, f.last_modified_at, s.n, f.current_artifact_id, a.digest"
     " FROM artifact_facts f LEFT JOIN artifacts a ON a.artifact_id = f.current_artifact_id"
     " LEFT JOIN steps s ON s.id = a.made_by WHERE f.kind = ? AND f.uri = ? AND f.last_modified_at IS NOT NULL"
     " AND a.deleted_at IS NULL"
@@ -49,6 +49,8 @@ class LastChange(msgspec.Struct, frozen=True, kw_only=True):
     session: str | None
     n: int | None
     at_us: int
+    digest: str | None = None
+    """`sha256:…` of what the file held then, where that was seen."""
 
 
 class VersionMaker(msgspec.Struct, frozen=True, kw_only=True):
@@ -74,8 +76,8 @@ def last_change(graph: Graph, path: str) -> LastChange | None:
     row = graph.row(_LAST, file_thing(path))
     if row is None:
         return None
-    source, session, at_ms, n, _ = row
-    return LastChange(is_outside=source == "outside", session=session, n=n, at_us=at_ms * 1000)
+    source, session, at_ms, n, _, digest = row
+    return LastChange(is_outside=source == "outside", session=session, n=n, at_us=at_ms * 1000, digest=digest or None)
 
 
 def makers(graph: Graph, path: str) -> list[VersionMaker]:

@@ -242,8 +242,8 @@ CREATE TABLE accesses (
     size_bytes INTEGER,
     shown INTEGER NOT NULL,                 -- 1: what was read reached the model
     result INTEGER,                         -- n of the step that says so
-    cause INTEGER,                          -- of an observed effect: the call that it is put down to, by time and folder
-    cause_confidence REAL,
+    cause INTEGER,                          -- of an observed effect: the call that it is put down to, by content or time
+    cause_confidence REAL,                  -- 0: by none of its session's calls; NULL: there were none to look at
     artifact_id INTEGER,                    -- the version that it read, made or removed; NULL until that is settled
     evidence TEXT NOT NULL,                 -- JSON
     PRIMARY KEY (thing, at_us, step_id, k)

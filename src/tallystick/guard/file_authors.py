@@ -13,6 +13,7 @@ from typing import TypeAlias, TypeVar
 
 import msgspec
 
+from tallystick.capture.content import MOST_BYTES
 from tallystick.model.intent import Domain, Effects, Intent, Operation
 from tallystick.policy.calls.authors import flat_digest
 from tallystick.policy.taint.origins import REACHES
@@ -150,7 +151,7 @@ class Files:
         moved = next((one.target for one in origins if one.operation is Operation.RENAME), None)
         is_new = self._is_new(by, intent, old) and (moved is None or self._was_new(moved))
         content = None
-        if is_whole and MARKER not in (intent.content or ""):
+        if is_whole and MARKER not in (intent.content or "") and not _is_large(intent.content):
             content = intent.content
         if intent.operation is Operation.CREATE and not sources and not is_new:
             return  # it was there, and is as it was
@@ -235,6 +236,11 @@ def _restore(table: OrderedDict[str, Made], path: str, old: Made | None) -> None
         table.pop(path, None)
     else:
         table[path] = old
+
+
+def _is_large(content: str | None) -> bool:
+    """Whether a file with that content is not read when a call is judged, so that it cannot be compared."""
+    return content is not None and len(content.encode("utf-8", "surrogatepass")) > MOST_BYTES
 
 
 def _digest(content: str) -> str:

@@ -170,11 +170,12 @@ class OnRecord:
                 return msgspec.structs.replace(other, trust=taint.trust, is_sensitive=taint.is_sensitive)
             if made is None or made.is_gone:
                 return Provenance(trust=taint.trust, is_sensitive=taint.is_sensitive, evidence=taint.sources[:2])
-            is_loose = made.digest is not None and story.is_loose(path, made.at_us)
             author, evidence = self._author(state, path, made, depth)
-            digest = flat = None
-            if not is_loose:
-                digest, flat = made.digest, made.flat
+            digest, flat = made.digest, made.flat
+            if digest is None:
+                digest = self._seen(path, made)
+            if digest is not None and story.is_loose(path, made.at_us):
+                digest = flat = None
             return Provenance(
                 maker=story.maker(made),
                 author=author,
@@ -187,6 +188,13 @@ class OnRecord:
                 is_sensitive=taint.is_sensitive,
                 evidence=(made.step, *evidence, *taint.sources[:2]),
             )
+
+    def _seen(self, path: str, made: Made) -> str | None:
+        """What a file was seen to hold after the call that changed it last."""
+        last = self._last(path)
+        if last is None or last.is_outside or not _steps(last):
+            return None
+        return last.digest if _steps(last)[0] == made.step else None
 
     def _author(self, state: FamilyState, path: str, made: Made, depth: int) -> tuple[Maker, tuple[str, ...]]:
         """Who wrote what a file of the family holds: what was copied is whose it was, and so is what was only added to."""

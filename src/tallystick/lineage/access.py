@@ -71,6 +71,7 @@ class Access(msgspec.Struct, array_like=True):
     result: int | None = None
     cause: int | None = None
     cause_confidence: float | None = None
+    """Of an observed effect; 0: none of its session's calls caused it. None: there were no calls to look at."""
     artifact_id: int | None = None
     evidence: str = "{}"
 

@@ -1,21 +1,25 @@
 """Which call caused an effect that was seen.
 
-Owns the judgement by path, time and process, and how much it is worth. An effect that no call explains stays unexplained: it
-happened outside the agent, as far as that is known. Must not know how effects are seen (`capture.watch`), how the intents of
-a call are found (`shell`, `tools`), nor what is kept of a match. Source: specs/gensee.md 2.5, with bounds of our own.
+Owns the judgement by content, path, time and process, and how much it is worth. An effect is a call's if it left what the
+call wrote, or if it happened while exactly one call ran that can have done it. Any other happened outside the agent, as far
+as that is known: a person who saves a file while two calls run, or a moment after one, is not taken for the agent. Must not
+know how effects are seen (`capture.watch`), how the intents of a call are found (`shell`, `tools`), nor what is kept of a
+match. Source: specs/gensee.md 2.5, with bounds of our own.
 """
 
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import msgspec
 
 BEFORE_MS = 250
-"""A clock may be off by so much, or a call be told late: an effect so long before its start may still be its own."""
-AFTER_MS = 2_000
-"""So long after its end what a call has begun may still take effect."""
+"""A clock may be off by so much, or a call be reported late: an effect so long before its start may still be its own."""
+AFTER_MS = 250
+"""The same after its end."""
+CONTENT_AFTER_MS = 2_000
+"""So long after its end what a call has written may still be seen for the first time."""
 LONGEST_OPEN_MS = 600_000
 """A call of which no end is known counts as running for so long."""
 NAMED = 0.15
@@ -28,6 +32,8 @@ class Target(msgspec.Struct, frozen=True):
     path: str
     is_deep: bool = False
     is_write: bool = False
+    digest: str | None = None
+    """`sha256:` and hex of what the call writes there, where it writes the whole of it and that is known."""
 
 
 class OpenCall(msgspec.Struct, frozen=True, kw_only=True):
@@ -55,24 +61,32 @@ class SeenEffect(msgspec.Struct, frozen=True, kw_only=True):
     old_path: str | None = None
     """Of a rename: where it was."""
     is_named: bool = False
+    digest: str | None = None
+    """Of what the file held after it."""
 
 
 class MatchedBy(enum.StrEnum):
     """What made the match."""
 
+    CONTENT = "content"
+    """The file holds what the call wrote."""
     PATH = "path"
     """The call names the path, and writes it."""
     FOLDER = "folder"
     """It writes below a folder, or what it does is not known, and the path lies in that folder, or in the call's."""
     TIME = "time"
-    """It was the only call that ran."""
-    NEAREST = "nearest"
-    """Several ran; this one began last."""
+    """It was the only call that ran, and the path lies in its folder."""
+    ELSEWHERE = "elsewhere"
+    """It was the only call that ran, and the path lies elsewhere."""
 
 
-_WORTH = {MatchedBy.PATH: 0.75, MatchedBy.FOLDER: 0.5, MatchedBy.TIME: 0.35, MatchedBy.NEAREST: 0.2}
-_WORTH_OF_SEVERAL = 0.35
-"""Of a match by folder that fits several calls."""
+_WORTH = {
+    MatchedBy.CONTENT: 0.8,
+    MatchedBy.PATH: 0.75,
+    MatchedBy.FOLDER: 0.5,
+    MatchedBy.TIME: 0.35,
+    MatchedBy.ELSEWHERE: 0.2,
+}
 
 
 class Match(msgspec.Struct, frozen=True, kw_only=True):
@@ -92,29 +106,50 @@ class Match(msgspec.Struct, frozen=True, kw_only=True):
 def correlate(effect: SeenEffect, calls: Sequence[OpenCall]) -> Match | None:
     """The call that caused an effect, as far as that can be told; None: nothing explains it.
 
-    Better evidence wins over nearness in time. By time alone only calls that may write count, and an effect inside the
-    folder of none of them is put down to a call only if that was the only one, and with less confidence: two agents in two
-    folders shall not explain each other's effects.
+    Of the calls that ran then, those count that can have done it: that name the path to write it, or a folder above it,
+    or whose text does not say all that they do. A call that says all, and names other files, counts only if no other ran.
     """
-    running = [call for call in calls if call.has_run and _is_running(call, effect.at_ms)]
-    for kind, fits in ((MatchedBy.PATH, _writes_path), (MatchedBy.FOLDER, _writes_around)):
-        found = [call for call in running if any(fits(call, path) for path in _paths(effect))]
-        if found:
-            return _match(effect, found, kind)
-    able = [call for call in running if call.is_opaque or any(target.is_write for target in call.targets)]
-    inside = [call for call in able if any(_is_in(path, call.folder) for path in _paths(effect))]
-    if inside:
-        return _match(effect, inside, MatchedBy.TIME if len(inside) == 1 else MatchedBy.NEAREST)
-    if len(able) == 1:
-        return _match(effect, able, MatchedBy.NEAREST)
-    return None
+    ran = [call for call in calls if call.has_run]
+    written = [call for call in ran if _was_near(call, effect.at_ms) and _has_written(call, effect)]
+    if written:
+        return _match(effect, written, MatchedBy.CONTENT)
+    running = [call for call in ran if _is_running(call, effect.at_ms)]
+    able = [call for call in running if _can_have(call, effect)]
+    if not able:
+        able = [call for call in running if any(target.is_write for target in call.targets)]
+    if len(able) != 1:
+        return None
+    return _match(effect, able, _how(able[0], effect))
+
+
+def _has_written(call: OpenCall, effect: SeenEffect) -> bool:
+    """Whether the file holds what the call writes to it."""
+    is_known = effect.digest is not None
+    return is_known and any(one.path == effect.path and one.digest == effect.digest for one in call.targets)
+
+
+def _can_have(call: OpenCall, effect: SeenEffect) -> bool:
+    return call.is_opaque or any(_writes_path(call, path) or _writes_around(call, path) for path in _paths(effect))
+
+
+def _how(call: OpenCall, effect: SeenEffect) -> MatchedBy:
+    """What connects an effect with the only call that can have caused it."""
+    found = (kind for kind, fits in _KINDS.items() if any(fits(call, path) for path in _paths(effect)))
+    return next(found, MatchedBy.ELSEWHERE)
 
 
 def _is_running(call: OpenCall, at_ms: int) -> bool:
-    end_ms = call.end_ms
-    if end_ms is None:
-        end_ms = call.start_ms + LONGEST_OPEN_MS
-    return call.start_ms - BEFORE_MS <= at_ms <= max(end_ms, call.start_ms) + AFTER_MS
+    return call.start_ms - BEFORE_MS <= at_ms <= _end(call) + AFTER_MS
+
+
+def _was_near(call: OpenCall, at_ms: int) -> bool:
+    return call.start_ms - BEFORE_MS <= at_ms <= _end(call) + CONTENT_AFTER_MS
+
+
+def _end(call: OpenCall) -> int:
+    if call.end_ms is None:
+        return call.start_ms + LONGEST_OPEN_MS
+    return max(call.end_ms, call.start_ms)
 
 
 def _paths(effect: SeenEffect) -> tuple[str, ...]:
@@ -134,6 +169,18 @@ def _writes_around(call: OpenCall, path: str) -> bool:
     return any(target.is_write and target.is_deep and _is_in(path, target.path) for target in call.targets)
 
 
+def _works_around(call: OpenCall, path: str) -> bool:
+    return _is_in(path, call.folder)
+
+
+_KINDS: dict[MatchedBy, Callable[[OpenCall, str], bool]] = {
+    MatchedBy.PATH: _writes_path,
+    MatchedBy.FOLDER: _writes_around,
+    MatchedBy.TIME: _works_around,
+}
+"""In the order of their worth."""
+
+
 def _is_in(path: str, folder: str) -> bool:
     return bool(folder) and path.startswith(folder.rstrip("/") + "/")
 
@@ -142,10 +189,7 @@ def _match(effect: SeenEffect, found: Iterable[OpenCall], kind: MatchedBy) -> Ma
     """The call that began last before the effect, or else the first one after it."""
     candidates = list(found)
     best = max(candidates, key=lambda call: (_nearness(call, effect.at_ms), call.session, call.step))
-    if kind is MatchedBy.FOLDER and len(candidates) > 1:
-        worth = _WORTH_OF_SEVERAL
-    else:
-        worth = _WORTH[kind]
+    worth = _WORTH[kind]
     if effect.is_named:
         worth += NAMED
     return Match(

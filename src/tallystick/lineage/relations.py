@@ -105,7 +105,7 @@ def _consumed_edges(use: Use) -> Iterator[Relation]:
 
 
 def _put_down(access: Access, cause: int) -> Relation:
-    """An observed effect that a call is held to have caused, by time and folder."""
+    """An observed effect that a call is held to have caused, by content or time."""
     confidence = access.cause_confidence or 0.0
     evidence = Evidence(confidence, access.evidence, access.at_us)
     return relation((AGENT, cause), "caused", (SYSTEM, access.step_id), evidence)
@@ -114,8 +114,11 @@ def _put_down(access: Access, cause: int) -> Relation:
 def _observed_edge(use: Use) -> Relation:
     access, cause = use.access, use.cause
     assert cause is not None, "asked only of what has one"
+    matched_by = "path"
+    if access.digest is not None and access.digest == cause.digest:
+        matched_by = "content"
     text = msgspec.json.encode(
-        {"matched_by": "path", "time_delta_ms": (access.at_us - cause.at_us) // 1000, "operation": cause.operation}
+        {"matched_by": matched_by, "time_delta_ms": (access.at_us - cause.at_us) // 1000, "operation": cause.operation}
     ).decode()
     return relation((AGENT, cause.step_id), "caused", (SYSTEM, access.step_id), Evidence(_CAUSED, text, access.at_us))
 

@@ -17,8 +17,9 @@ from tallystick.lineage.access import SYSTEM, Access, Deed
 from tallystick.lineage.identity import found_again_id, found_id, version_id
 
 _NEAR_US = 2_000_000
-"""An observed effect is a call's if the call's end is so near: its span is not known here, but in most calls a file is
-written close to the end."""
+"""So near a call's end is to an effect that shows what it wrote. In most calls a file is written close to the end."""
+_LATE_US = 250_000
+"""So long after its end an effect may be a call's of which the content is not known: clocks differ."""
 
 
 class Version(msgspec.Struct):
@@ -152,21 +153,39 @@ class _Teller:
 
 
 def _shown_by(accesses: Sequence[Access]) -> dict[tuple[int, int], Access]:
-    """Of each observed effect that shows what a call did to this thing: the call's access, the nearest in time."""
+    """Of each observed effect that shows what a call did to this thing: the call's access, the nearest in time.
+
+    It does if it left what the call wrote, or if it was put down to the call while that ran. Of an effect that was recorded
+    in a session without calls, no one knows which calls ran: there it is the only call that ended just then.
+    """
     if not any(access.actor == SYSTEM for access in accesses):
         return {}
     calls = [access for access in accesses if access.actor != SYSTEM and access.deed is not Deed.READ]
     found: dict[tuple[int, int], Access] = {}
     for access in accesses:
         if access.actor == SYSTEM:
-            near = [
-                call for call in calls if abs(call.at_us - access.at_us) <= _NEAR_US and _agree(access.deed, call.deed)
-            ]
-            if near:
+            near = [call for call in calls if _agree(access.deed, call.deed) and _fits(access, call)]
+            near = [call for call in near if _is_explained(access, call)] or near
+            if near and (_is_explained(access, near[0]) or len({call.step_id for call in near}) == 1):
                 found[access.step_id, access.k] = min(
                     near, key=lambda call: (abs(call.at_us - access.at_us), call.step_id, call.k)
                 )
     return found
+
+
+def _fits(effect: Access, call: Access) -> bool:
+    """Whether an effect may show what a call did."""
+    after_us = effect.at_us - call.at_us
+    if effect.digest is not None and call.digest is not None:
+        return effect.digest == call.digest and abs(after_us) <= _NEAR_US
+    if effect.cause_confidence is not None:
+        return effect.cause == call.step_id
+    return -_NEAR_US <= after_us <= _LATE_US
+
+
+def _is_explained(effect: Access, call: Access) -> bool:
+    """Whether it does for another reason than that nothing else was near."""
+    return effect.cause == call.step_id or (effect.digest is not None and effect.digest == call.digest)
 
 
 def _agree(effect: Deed, call: Deed) -> bool:

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+from hashlib import sha256
+
 from tallystick.graph.calls import effects_of
 from tallystick.graph.projection.active_calls import MOST_CALLS, Running, RunningCalls, open_call
 from tallystick.intent.tools.calls import uses_of
 from tallystick.intent.tools.uses import ToolCall
-from tallystick.lineage.correlate import OpenCall, SeenEffect
+from tallystick.lineage.correlate import OpenCall, SeenEffect, Target
 from tests.support.cases import each
 
 
@@ -36,8 +38,7 @@ def test_only_the_newest_calls_are_looked_at() -> None:
     for n in range(MOST_CALLS + 1):
         running.begin(n, f"c{n}", shell_call(f"touch {n}", step=n))
     forgotten, kept = (running.cause_of(SeenEffect(path=f"/w/{n}", at_ms=1000)) for n in (0, 1))
-    assert forgotten is not None
-    assert forgotten.matched_by != "path"
+    assert forgotten is None
     assert kept is not None
     assert (kept.step, kept.matched_by) == (1, "path")
 
@@ -55,9 +56,32 @@ def test_a_call_that_ended_or_was_denied_or_replaced_is_no_cause() -> None:
         running.begin(1, "c1", shell_call("make all"))
         assert running.cause_of(SeenEffect(path="/w/x", at_ms=9000)) is not None
         if change == "end":
-            running.end("c1", 1500)
+            running.end(1, "c1", 1500)
         elif change == "deny":
             running.deny(1)
         else:
             running.drop(1)
         assert running.cause_of(SeenEffect(path="/w/x", at_ms=9000)) is None
+
+
+def test_what_a_call_writes_whole_has_a_digest_and_what_it_changes_in_part_has_none() -> None:
+    def target_of(tool: str, **args: str) -> Target:
+        uses = uses_of(ToolCall(tool=tool, args={"file_path": "/w/a", **args}, folder="/w"))
+        [target] = [one for one in open_call(1, "s", 0, "/w", effects_of(uses, "/w")).targets if one.is_write]
+        return target
+
+    assert target_of("Write", content="x").digest == f"sha256:{sha256(b'x').hexdigest()}"
+    assert target_of("Write", content="key = ‹secret:token›").digest is None
+    assert target_of("Edit", old_string="x", new_string="y").digest is None
+
+
+def test_a_new_prompt_ends_what_has_no_result() -> None:
+    running = RunningCalls(lambda: ())
+    assert running.is_empty
+    running.begin(1, "c1", shell_call("make all"))
+    running.end_all(1200)
+    assert running.cause_of(SeenEffect(path="/w/x", at_ms=9000)) is None
+    running.end(1, "another", 9500)
+    assert running.cause_of(SeenEffect(path="/w/x", at_ms=9000)) is None
+    running.end(1, "c1", 9500)
+    assert running.cause_of(SeenEffect(path="/w/x", at_ms=9000)) is not None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from hashlib import sha256
 
 import pytest
 
@@ -344,7 +345,9 @@ def test_an_observed_effect_is_caused_by_the_call_that_wrote_there(graph: Graph)
     story.ask()
     n = story.write("/w/a")
     watcher.begin()
-    watcher.add("file_effect", {"source": "watch", "effect": "create"}, path="/w/a", digest="sha256:" + "a" * 64)
+    watcher.add(
+        "file_effect", {"source": "watch", "effect": "create"}, path="/w/a", digest=f"sha256:{sha256(b'x').hexdigest()}"
+    )
     told(graph, story, watcher)
     assert edges(graph, "caused") == {(str(n), "caused", "1")}
     assert graph.rows("SELECT count(*) FROM artifacts") == [(1,)]
@@ -453,6 +456,35 @@ def test_a_call_that_was_denied_caused_nothing(graph: Graph) -> None:
     n = story.bash("make all", result=False)
     story.add("decision", {"parent": n, "effect": "deny"})
     watched(story, "/w/build/out.o")
+    told(graph, story)
+    assert edges(graph, "caused") == set()
+    assert graph.rows("SELECT is_unmatched_modified FROM artifact_facts") == [(1,)]
+
+
+@pytest.mark.parametrize(("text", "is_outside"), [(b"x", 0), (b"by a person", 1)])
+def test_a_change_a_moment_after_a_write_is_the_agents_only_by_its_content(
+    graph: Graph, text: bytes, is_outside: int
+) -> None:
+    story = Story()
+    story.ask()
+    n = story.write("/w/a")
+    seen = story.add(
+        "file_effect",
+        {"source": "watch", "effect": "modify"},
+        path="/w/a",
+        digest=f"sha256:{sha256(text).hexdigest()}",
+    ).n
+    told(graph, story)
+    assert edges(graph, "caused") == (set() if is_outside else {(str(n), "caused", str(seen))})
+    assert graph.rows("SELECT is_unmatched_modified FROM artifact_facts") == [(is_outside,)]
+    assert graph.rows("SELECT max(version) FROM artifacts") == [(1 + is_outside,)]
+
+
+def test_while_two_commands_run_a_change_is_put_down_to_neither(graph: Graph) -> None:
+    story = Story()
+    for command in ("make all", "make docs"):
+        story.bash(command, result=False)
+    watched(story, "/w/notes")
     told(graph, story)
     assert edges(graph, "caused") == set()
     assert graph.rows("SELECT is_unmatched_modified FROM artifact_facts") == [(1,)]

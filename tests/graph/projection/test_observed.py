@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from tallystick.graph.projection.observed import observed_accesses, observed_row, seen_effect
+from tallystick.graph.projection.observed import Judged, observed_accesses, observed_row, seen_effect
 from tallystick.graph.projection.rows import step_row
 from tallystick.graph.tables import SessionState, StepRow
 from tallystick.model.recorded import Recorded
@@ -22,7 +22,7 @@ def effect(meta: dict[str, Json], kind: str = "file_effect", **content: Json) ->
 
 
 def touched(meta: dict[str, Json], **content: Json) -> list[tuple[str, str, str | None]]:
-    found = observed_accesses(*effect(meta, **content), "/w", 1, None)
+    found = observed_accesses(*effect(meta, **content), "/w", 1, Judged())
     return [(access.operation, thing.uri, access.digest) for thing, access in found]
 
 

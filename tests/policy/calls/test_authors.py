@@ -153,6 +153,26 @@ def test_a_file_that_something_else_changed_does_not_run_unasked(tmp_path: Path)
         assert any(text.startswith("changed since") for one in decision.evidence for text in one.because)
 
 
+def test_a_file_that_was_edited_is_compared_with_what_was_seen_after_it(tmp_path: Path) -> None:
+    with Work(tmp_path) as work:
+        path = str(work.write("a.sh", "echo hello\n"))
+        work.call("Read", {"file_path": path}, result="echo hello\n")
+        args = {"file_path": path, "old_string": "hello", "new_string": "you"}
+        work.call("Edit", args, leaves={"a.sh": "echo you\n"})
+        work.watched("a.sh")
+        assert work.run("sh a.sh").effect is Effect.ALLOW
+        work.write("a.sh", "echo something else\n")
+        assert OUTSIDE in work.run("sh a.sh").rules
+
+
+@pytest.mark.parametrize("padding", ["#\n" * 140_000, "\0" * 280_000], ids=["text", "bytes"])
+def test_a_change_that_makes_a_file_too_large_to_be_read_is_a_change(tmp_path: Path, padding: str) -> None:
+    with Work(tmp_path) as work:
+        work.wrote("a.sh", "echo hello\n")
+        work.write("a.sh", f"echo something else\n{padding}")
+        assert OUTSIDE in work.run("sh a.sh").rules
+
+
 @pytest.mark.parametrize("command", ["npx prettier --write .", "make format", "python3 gen.py"])
 def test_a_program_that_the_session_ran_may_have_changed_it(tmp_path: Path, command: str) -> None:
     with Work(tmp_path) as work:

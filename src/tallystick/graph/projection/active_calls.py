@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 
 import msgspec
 
+from tallystick.graph.projection.json_columns import content_digest
 from tallystick.lineage.access import CHANGING, DEEDS, Deed
 from tallystick.lineage.correlate import Match, OpenCall, SeenEffect, Target, correlate
 from tallystick.model.intent import Domain, Effects, Intent, Operation
@@ -43,9 +44,18 @@ class RunningCalls:
         if self._calls is not None:
             self._calls.append(Running(n, corr, call))
 
-    def end(self, corr: str | None, at_ms: int) -> None:
-        """Its result came."""
-        self._change(lambda one: corr is not None and one.corr == corr, end_ms=at_ms)
+    def end(self, n: int, corr: str | None, at_ms: int) -> None:
+        """Its result came, under the call's id, or under none like the call."""
+        self._change(lambda one: one.n == n and one.corr == corr, end_ms=at_ms)
+
+    def end_all(self, at_ms: int) -> None:
+        """No call runs any more: a new prompt was given, or the session has ended."""
+        self._change(lambda one: one.call.end_ms is None, end_ms=at_ms)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the session has made no call."""
+        return not self._known()
 
     def deny(self, n: int) -> None:
         """It did not run."""
@@ -58,9 +68,12 @@ class RunningCalls:
 
     def cause_of(self, effect: SeenEffect) -> Match | None:
         """The call that an effect is put down to."""
+        return correlate(effect, [one.call for one in self._known()])
+
+    def _known(self) -> deque[Running]:
         if self._calls is None:
             self._calls = deque(self._earlier(), MOST_CALLS)
-        return correlate(effect, [one.call for one in self._calls])
+        return self._calls
 
     def _change(self, fits: Callable[[Running], bool], **members: object) -> None:
         for one in self._calls or ():
@@ -82,7 +95,10 @@ def open_call(step_id: int, session: str, start_ms: int, folder: str | None, eff
 
 def _target(intent: Intent) -> Target:
     deed = DEEDS.get(intent.operation)
-    return Target(intent.target, intent.is_deep, deed in CHANGING or deed is Deed.TOUCH)
+    digest = None
+    if deed is Deed.WRITE:
+        digest, _ = content_digest(intent.content)
+    return Target(intent.target, intent.is_deep, deed in CHANGING or deed is Deed.TOUCH, digest)
 
 
 def _may_write_anything(effects: Effects) -> bool:

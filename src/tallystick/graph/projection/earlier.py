@@ -62,7 +62,7 @@ class EarlierCalls(Protocol):
         ...
 
     def newest_calls(self, most: int) -> list[tuple[RecordedCall, int | None]]:
-        """The newest calls that have intents, oldest first, and when the newest result of each came."""
+        """The newest calls that have intents, oldest first, and when each ended, as far as that is known."""
         ...
 
     def request_of(self, n: int) -> int | None:

@@ -14,6 +14,7 @@ from tallystick.graph.tables import StepRow
 from tallystick.model.intent import Domain, Effects, Intent
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Json
+from tallystick.scrubbing.markers import OPEN
 
 _MOST_COMMAND = 2048
 _MOST_RESPONSE = 160
@@ -45,8 +46,8 @@ def said_outcome(step: Recorded, row: StepRow) -> str:
 
 
 def content_digest(content: str | None) -> tuple[str | None, int | None]:
-    """Digest and size of a whole content, where it is known."""
-    if content is None:
+    """Digest and size of a whole content, where it is known: not where a secret was taken out of it."""
+    if content is None or OPEN in content:
         return None, None
     data = content.encode("utf-8", "surrogatepass")
     return f"sha256:{sha256(data).hexdigest()}", len(data)

@@ -25,6 +25,7 @@ from tallystick.graph.projection.json_columns import (
 )
 from tallystick.graph.projection.observed import (
     OBSERVED,
+    Judged,
     effect_input,
     is_own_account,
     observed_accesses,
@@ -79,6 +80,8 @@ _EVENT_TYPES = {
     "security_block": "security_block",
     "file_effect": "file_effect",
 }
+_ENDS_CALLS = frozenset(("user", "session_end"))
+"""A call without a result does not run on after these."""
 _AUTHORED = frozenset((Operation.WRITE, Operation.APPEND, Operation.EDIT, Operation.COPY_DEST))
 _MOVES = frozenset((Operation.RENAME,))
 """What moves may be a folder, though no option says so."""
@@ -130,6 +133,8 @@ class LineageProjection:
             self._state.model_call = row.n
         if row.corroborates is not None:
             return False
+        if row.type in _ENDS_CALLS:
+            self._running.end_all(milliseconds(row.at_us))
         if row.type in OBSERVED:
             self._take_effect(step, row)
         elif row.type == "tool_call":
@@ -165,6 +170,7 @@ class LineageProjection:
         if call.effects.intents:
             self._running.begin(row.n, row.corr, self._open(row, call, self._state.folder))
         if row.success is not None:
+            self._running.end(row.n, row.corr, milliseconds(row.at_us) + (row.duration_ms or 0))
             self._finish(call, step, row)
 
     def _open(self, row: StepRow, call: _Call, folder: str | None) -> OpenCall:
@@ -221,10 +227,10 @@ class LineageProjection:
 
     def _take_result(self, step: Recorded, row: StepRow) -> None:
         self.rows.events.append(self._event(step, row, told=(None, response_of(step, row))))
-        self._running.end(row.corr, milliseconds(row.at_us))
         call = self._find(row)
         if call is None:
             return
+        self._running.end(call.n, row.corr, milliseconds(row.at_us))
         if row.revises is not None and call.outcome != "denied":
             self._earlier.undo_result(call.n)
             self._reads = None
@@ -445,14 +451,14 @@ class LineageProjection:
                 self.rows.accesses.append(access)
             return
         seen = seen_effect(step, row, self._state.folder)
-        cause = None
-        if seen is not None:
-            cause = self._running.cause_of(seen)
+        judged = Judged()
+        if seen is not None and not self._running.is_empty:
+            judged = Judged(self._running.cause_of(seen), has_calls=True)
         request_id = self._request_id(row)
-        if cause is not None:
-            request_id = self._request_of(cause.step)
+        if judged.cause is not None:
+            request_id = self._request_of(judged.cause.step)
         self.rows.system.append(observed_row(step, row, self._state.folder, request_id))
-        for thing, access in observed_accesses(step, row, self._state.folder, request_id, cause):
+        for thing, access in observed_accesses(step, row, self._state.folder, request_id, judged):
             access.thing = self._name(thing)
             self.rows.accesses.append(access)
 

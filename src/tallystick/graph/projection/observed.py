@@ -6,6 +6,7 @@ Owns the rows of one such step. Must not know whose call caused an effect: `line
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from tallystick.graph.projection.json_columns import json_of, plain
 from tallystick.graph.projection.rows import text_or_none, whole_or_none
@@ -26,6 +27,13 @@ _CONFIDENCE = 0.7
 _TOLD = 0.9
 _MOST_PATH = 4096
 _DONE = {"write": "write", "create": "write", "edit": "edit", "modify": "modify", "read": "read", "delete": "delete"}
+
+
+class Judged(NamedTuple):
+    """The call that an effect is put down to, if one is; and whether there were calls to look at."""
+
+    cause: Match | None = None
+    has_calls: bool = False
 
 
 def observed_row(step: Recorded, row: StepRow, folder: str | None, request_id: int) -> SystemRow:
@@ -77,13 +85,15 @@ def seen_effect(step: Recorded, row: StepRow, folder: str | None) -> SeenEffect 
     if len(paths) > 1:
         old = paths[0]
     is_named = process is not None and process != "unknown"
-    return SeenEffect(path=paths[-1], at_ms=milliseconds(row.at_us), old_path=old, is_named=is_named)
+    at_ms, digest = milliseconds(row.at_us), _digest(step)
+    return SeenEffect(path=paths[-1], at_ms=at_ms, old_path=old, is_named=is_named, digest=digest)
 
 
 def observed_accesses(
-    step: Recorded, row: StepRow, folder: str | None, request_id: int, cause: Match | None
+    step: Recorded, row: StepRow, folder: str | None, request_id: int, judged: Judged
 ) -> Iterator[tuple[Thing, Access]]:
     """What an effect on a file touched. One that failed touched nothing."""
+    cause = judged.cause
     if row.type != "file_effect" or row.success == 0 or step.member("folder") is True:
         return  # a folder holds nothing by itself
     effect = _effect(step)
@@ -103,6 +113,8 @@ def observed_accesses(
         access.result, access.evidence = row.n, json_of(said)
         if cause is not None:
             access.cause, access.cause_confidence = cause.step, cause.confidence
+        elif judged.has_calls:
+            access.cause_confidence = 0.0
         yield thing, access
 
 

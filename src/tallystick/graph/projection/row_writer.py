@@ -34,6 +34,20 @@ from tallystick.lineage.access import CHANGING, DEEDS, Access
 from tallystick.lineage.things import file_thing, thing_key
 from tallystick.model.recorded import Recorded
 
+_NEWEST_CALLS = """
+    SELECT s.n, coalesce(
+        (SELECT r.ts FROM agent_events r WHERE r.tool_use_id = s.corr AND r.type = 'PostToolUse'
+            AND r.event_id > s.id AND r.event_id < ?2 ORDER BY r.event_id DESC LIMIT 1),
+        CASE WHEN s.corr IS NULL THEN
+            (SELECT r.at_us / 1000 FROM steps r WHERE r.id > s.id AND r.id < ?2 AND r.type = 'tool_result'
+                AND r.corr IS NULL AND r.parent = s.n AND r.corroborates IS NULL ORDER BY r.id DESC LIMIT 1) END,
+        CASE WHEN s.success IS NOT NULL THEN s.at_us / 1000 + coalesce(s.duration_ms, 0) END,
+        (SELECT e.at_us / 1000 FROM steps e WHERE e.id > s.id AND e.id < ?2 AND e.type IN ('user', 'session_end')
+            AND e.corroborates IS NULL ORDER BY e.id LIMIT 1))
+    FROM steps s WHERE s.id >= ?1 AND s.id < ?2 AND s.type = 'tool_call' AND s.corroborates IS NULL
+        AND EXISTS (SELECT 1 FROM intents i WHERE i.step_id = s.id) ORDER BY s.id DESC LIMIT ?3
+"""
+"""Calls and when they ended: with their newest result, or by themselves, or when a prompt or the session's end came."""
 ROOM = 1 << 16
 """How many ids are free behind the first id of a new session, at least."""
 
@@ -261,15 +275,9 @@ class Writer:
         return row[0] or None
 
     def newest_calls(self, most: int) -> list[tuple[RecordedCall, int | None]]:
-        """The newest calls that have intents, oldest first, and when the newest result of each came."""
+        """The newest calls that have intents, oldest first, and when each ended."""
         self.write_steps()
-        rows = self._graph.rows(
-            "SELECT s.n, (SELECT r.ts FROM agent_events r WHERE r.tool_use_id = s.corr AND r.type = 'PostToolUse'"
-            " AND r.event_id > s.id AND r.event_id < ? ORDER BY r.event_id DESC LIMIT 1) FROM steps s"
-            " WHERE s.id >= ? AND s.id < ? AND s.type = 'tool_call' AND s.corroborates IS NULL"
-            " AND EXISTS (SELECT 1 FROM intents i WHERE i.step_id = s.id) ORDER BY s.id DESC LIMIT ?",
-            (self._ids[1], *self._ids, most),
-        )
+        rows = self._graph.rows(_NEWEST_CALLS, (*self._ids, most))
         found = [(self.call_again(n), end_ms) for n, end_ms in reversed(rows)]
         return [(again, end_ms) for again, end_ms in found if again is not None]
 

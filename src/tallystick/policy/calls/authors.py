@@ -2,7 +2,7 @@
 
 Owns which of a call's files count as run by it, and whose the content is that they hold now: those that an argument
 names, through copies as well; modules that code imports from beside it; files whose text is given to a shell that is
-unknown what it gets. Files that it runs only to test them are told apart, by the programs that are test runners. Must
+unknown what it gets. Files that it runs only to test them are known by the programs that are test runners. Must
 not know how the record is kept, nor what follows from an author.
 """
 
@@ -24,7 +24,7 @@ from tallystick.policy.calls.launching import hooks, imported
 from tallystick.policy.calls.reading import CallReading
 from tallystick.policy.facts import FileFacts
 from tallystick.policy.taint.origins import TAKES, Origins
-from tallystick.policy.world import Content, FileKind, Files, Maker, Provenance, World
+from tallystick.policy.world import Content, FileKind, Files, Maker, Provenance, Unread, World
 
 _RUNNERS = programs_with("runs-tests")
 _WITH_VERB = programs_with("tests-by-verb")
@@ -212,6 +212,8 @@ def _found(reading: CallReading) -> Iterator[str]:
 FOREIGN = frozenset((Maker.OTHER_SESSION, Maker.OUTSIDE))
 """Neither this session nor someone before all records."""
 _MOST_ORIGINS = 8
+_LARGER = frozenset((Unread.TOO_LARGE, Unread.BINARY))
+"""Than any content of which the record has a digest."""
 _LAYOUT = re.compile(r"[\s\"'`;,()]+")
 _PROGRAMS = ".py .js .mjs .cjs .jsx .ts .tsx .mts .go .rs .java .kt .scala .rb .php .swift .cs .c .cc .cpp .json .vue"
 _FORMATTED = frozenset(_PROGRAMS.split())
@@ -284,6 +286,8 @@ class Authors:
 
     def _is_changed(self, path: str, past: Provenance) -> bool:
         content = self._world.content(path)
+        if isinstance(content, Unread) and content in _LARGER:  # what is on record was read, so this is something else
+            return True
         if not isinstance(content, Content) or content.digest == past.digest:
             return False
         return past.flat is None or flat_digest(path, content.text) != past.flat
