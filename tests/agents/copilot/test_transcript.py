@@ -111,9 +111,9 @@ def test_a_refused_call_says_who_refused_it(read_events: ReadEvents) -> None:
     assert hook.meta["corr"] == "call_871c33c8bb764142a0e33cd2"
 
 
-def test_the_source_says_whether_a_call_succeeded_and_the_exit_code_is_kept(read_events: ReadEvents) -> None:
+def test_a_command_has_failed_that_ended_with_a_code_whatever_the_source_calls_it(read_events: ReadEvents) -> None:
     failed = next(step for step in steps_of(read_events(copilot, LOG), "tool_result") if step.meta.get("exit_code"))
-    assert (failed.meta["success"], failed.meta["exit_code"], failed.meta["tool"]) == (True, 1, "bash")
+    assert (failed.meta["success"], failed.meta["exit_code"], failed.meta["tool"]) == (False, 1, "bash")
     assert failed.meta["duration_ms"] > 0
 
 

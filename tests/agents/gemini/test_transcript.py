@@ -109,7 +109,7 @@ def test_results_say_how_the_call_ended(read_events: ReadEvents) -> None:
     assert refused.values["content.output"].endswith("Open a pull request.")
     assert {"success": False, "decision": "deny", "decided_by": "hook"}.items() <= refused.meta.items()
     failed = next(step for step in results if step.meta.get("exit_code"))
-    assert (failed.meta["success"], failed.meta["exit_code"]) == (True, 1)
+    assert (failed.meta["success"], failed.meta["exit_code"]) == (False, 1)
     edited = [step.values["content.diff"][:6] for step in results if "content.diff" in step.values]
     assert edited == ["Index:", "Index:"]
 

@@ -21,9 +21,10 @@ from tests.support.cases import each
         ),
         ({"llmContent": "a", "error": {"message": "e"}}, {"success": False}, {"output": "a", "error": "e"}),
         ({"llmContent": "a", "error": "e"}, {"success": False}, {"output": "a", "error": "e"}),
+        ({"llmContent": "a\nExit Code: 3"}, {"success": False, "exit_code": 3}, {"output": "a\nExit Code: 3"}),
     ],
 )
 def test_a_response_is_split_into_what_was_shown_and_how_it_ended(
     response: Json, meta: dict[str, Json], values: dict[str, Json]
 ) -> None:
-    assert outcome(response) == (meta, values)
+    assert outcome("run_shell_command", response) == (meta, values)

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from tallystick.agents.claude_code.results import added_by
+from tallystick.agents.claude_code.results import added_by, failed_with
 from tallystick.agents.hooks import SILENT, UNNAMED, HookCommand, Payload, Reply, SettingsFile, hook_files, hooks_of
 from tallystick.agents.hooks.answers import permission_reply
 from tallystick.agents.hooks.asks import answer_to
 from tallystick.agents.hooks.payload import Said, payload_of
+from tallystick.agents.kit.outcomes import ended
 from tallystick.model.decision import Call, Decision
 from tallystick.model.step import Event, Json, Opening, Ref, SessionKind, Source, Step
 
@@ -64,7 +65,11 @@ def parse(data: bytes, event: str | None) -> Payload:
     session = root
     if agent:
         session = f"{root}/{agent}"
-    events = tuple(_events(said, name, root, session))
+    events: tuple[Event, ...] = ()
+    if _is_compacting(said, name):
+        agent, session = None, root
+    else:
+        events = tuple(_events(said, name, root, session))
     return Payload(
         event=name,
         session=session,
@@ -72,9 +77,14 @@ def parse(data: bytes, event: str | None) -> Payload:
         asks=_call(said, session) if name == "PreToolUse" else None,
         transcript=said.text("transcript_path"),
         begins=name in ("SessionStart", "PostCompact"),
-        ends=name == "SessionEnd" or (name == "SubagentStop" and agent is not None and bool(said.text("agent_type"))),
+        ends=name == "SessionEnd" or (name == "SubagentStop" and agent is not None),
         never_asks=said.text("permission_mode") == _ASKS_NOBODY,
     )
+
+
+def _is_compacting(said: Said, name: str) -> bool:
+    """Whether it is the end of the calls that `/compact` makes: it is reported as that of an agent without a kind."""
+    return name == "SubagentStop" and not said.text("agent_type")
 
 
 def _opening(said: Said, root: str, agent: str | None) -> Opening:
@@ -157,10 +167,11 @@ def _output(response: Json) -> tuple[Json, Json]:
 
 
 def _tool_failure(said: Said, root: str, session: str) -> Step:
-    meta: dict[str, Json] = {"success": False}
+    output = said.json.get("error")
+    meta = ended(False, failed_with(output))
     if said.json.get("is_interrupt") is True:
         meta["interrupted"] = True
-    return _result(said, session, meta, output=said.json.get("error"))
+    return _result(said, session, meta, output=output)
 
 
 def _result(said: Said, session: str, meta: dict[str, Json], **content: Json) -> Step:

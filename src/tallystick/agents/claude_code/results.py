@@ -5,7 +5,10 @@ Owns which part of `toolUseResult` says something new, and who refused a call. M
 
 from __future__ import annotations
 
+import re
+
 from tallystick.agents.kit.columns import known
+from tallystick.agents.kit.outcomes import code_before, ended
 from tallystick.agents.kit.reading import dict_of, list_of, text_of
 from tallystick.agents.kit.spelling import names
 from tallystick.model.step import Json
@@ -15,6 +18,7 @@ _KEPT_WHOLE = frozenset(("structuredPatch", "gitDiff"))  # the point of the resu
 _TO_META = frozenset(("durationMs", "totalDurationMs"))
 _LEAST_QUOTE = 24  # a shorter text that also stands somewhere in the output may well be there by chance
 
+_CODE = re.compile(r"\AExit code (-?\d{1,9})$", re.MULTILINE | re.ASCII)
 _GONE = object()
 
 _REFUSALS = tuple(names("claude-code", "refusals").items())
@@ -128,6 +132,8 @@ def result_meta(line: dict[str, Json], block: dict[str, Json], output: Json) -> 
     if interrupted:
         meta["interrupted"] = True
     meta["success"] = not (block.get("is_error") is True or interrupted or meta.get("decision") == "deny")
+    if not meta["success"]:
+        meta |= ended(False, failed_with(output))
     took = members.get("durationMs", members.get("totalDurationMs"))
     if isinstance(took, int | float) and not isinstance(took, bool) and 0 <= took < 1e15:
         meta["duration_ms"] = int(took)
@@ -135,6 +141,11 @@ def result_meta(line: dict[str, Json], block: dict[str, Json], output: Json) -> 
     if agent is not None:
         meta["agent_id"] = agent
     return meta
+
+
+def failed_with(output: Json) -> int | None:
+    """The exit code that the output of a failed command begins with."""
+    return code_before(output, _CODE)
 
 
 def _decision(line: dict[str, Json], result: Json, output: Json, *, failed: bool) -> dict[str, Json]:

@@ -277,6 +277,8 @@ class ClaudeReader:
     def _system(self, line: Line) -> Place:
         if line.json.get("subtype") == "compact_boundary":
             line.thread.awaits_summary = True
+            if line.thread.is_new:  # of a session that this one was forked from: nothing of its own ends here
+                return self._put(line, line.draft("compaction", line.id, *compaction_members(line.json)))
             return self._compact(line, line.id)
         return self._put(line, steps.system(line))
 

@@ -10,6 +10,7 @@ or is not there, refuses every call: our command ends with 0 where Tallystick wa
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 
 from msgspec.structs import replace
@@ -19,6 +20,7 @@ from tallystick.agents.hooks.asks import answer_to
 from tallystick.agents.hooks.common_steps import Telling, unnamed
 from tallystick.agents.hooks.payload import Said, payload_of
 from tallystick.agents.kit.columns import moment_ms
+from tallystick.agents.kit.outcomes import code_after, ended
 from tallystick.agents.kit.reading import dict_of, text_of
 from tallystick.model.decision import Decision
 from tallystick.model.step import Event, Json, Opening, Ref, Step
@@ -27,6 +29,8 @@ from tallystick.seal.canonical import canonical
 NAME = "copilot"
 EVENTS = hooks_of(NAME).events
 _TIMEOUT_SECONDS = 10
+_SHELLS = frozenset(("bash", "powershell"))
+_CODE = re.compile(r"^<shellId: \S{1,40} completed with exit code (-?\d{1,9})>$", re.MULTILINE | re.ASCII)
 _SUCCESS = {"success": True, "failure": False, "denied": False, "rejected": False}
 
 
@@ -120,11 +124,10 @@ def _tool_call(telling: Telling) -> Step:
 
 def _tool_result(telling: Telling) -> Step:
     said, result = telling.said, dict_of(telling.said.json.get("toolResult"))
-    success = _SUCCESS.get(text_of(result.get("resultType")) or "")
-    meta: dict[str, Json] = {"success": success}
-    if success is None:
-        meta = {}
-    output = result.get("textResultForLlm", said.json.get("toolResult"))
+    output, code = result.get("textResultForLlm", said.json.get("toolResult")), None
+    if said.text("toolName") in _SHELLS:
+        code = code_after(output, _CODE)
+    meta = ended(_SUCCESS.get(text_of(result.get("resultType")) or ""), code)
     return telling.result(said.text("toolName"), None, meta, args=said.json.get("toolArgs"), output=output)
 
 

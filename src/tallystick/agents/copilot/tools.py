@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 
 from tallystick.agents.copilot.session import Conversation, CopilotEvent
 from tallystick.agents.kit.media import take_out
+from tallystick.agents.kit.outcomes import ended as ended_with
 from tallystick.agents.kit.reading import BadJson, dict_of, int_of, list_of, loads, text_of
 from tallystick.model.moments import normal_time
 from tallystick.model.step import Event, Json, Loss
@@ -71,8 +72,7 @@ def ended(talk: Conversation, line: CopilotEvent) -> Iterator[Event]:
     meta = {
         "tool": tool,
         "corr": call,
-        "success": success,
-        "exit_code": int_of(dict_of(line.data.get("shellExecution")).get("exitCode")),
+        **ended_with(success, int_of(dict_of(line.data.get("shellExecution")).get("exitCode"))),
         "duration_ms": _elapsed(began, line.ts),
         **_refusal(error),
     }

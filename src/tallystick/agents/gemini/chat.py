@@ -6,7 +6,6 @@ Must not know how messages are in a file.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 
 import msgspec
@@ -15,6 +14,7 @@ from tallystick.agents.kit import genai_parts as parts
 from tallystick.agents.kit.columns import known
 from tallystick.agents.kit.losses import unknown
 from tallystick.agents.kit.media import take_out
+from tallystick.agents.kit.outcomes import CODE_LINE, code_after, ended
 from tallystick.agents.kit.point import Point
 from tallystick.agents.kit.reading import dict_of, list_of, text_of
 from tallystick.agents.kit.spelling import names
@@ -24,8 +24,7 @@ from tallystick.model.step import Event, Json, Loss, Opening, Ref, SessionKind, 
 AGENT = "gemini"
 
 _COUNTS = names("gemini", "counts")
-_EXIT = re.compile(r"^Exit Code: (-?\d{1,9})$", re.MULTILINE | re.ASCII)
-_TAIL_CHARS = 200
+_SHELL = "run_shell_command"
 """The shell tool reports after the output; further up they are the output's own words."""
 _STATUS = {"success": True, "error": False, "cancelled": False}
 _REFUSALS = tuple(names("gemini", "refusals").items())
@@ -258,10 +257,6 @@ def _thought(thought: dict[str, Json]) -> str:
 def _outcome(meta: dict[str, Json], output: Json, *, failed: bool) -> dict[str, Json]:
     """The members of a result: what the source says, the exit code its text tells, and who refused the call."""
     text = text_of(output) or ""
-    if meta.get("tool") == "run_shell_command":
-        codes = _EXIT.findall(text[-_TAIL_CHARS:])
-    else:
-        codes = []
     by = next((who for start, who in _REFUSALS if failed and text.startswith(start)), None)
     refusal: dict[str, Json]
     if by is None:
@@ -271,6 +266,6 @@ def _outcome(meta: dict[str, Json], output: Json, *, failed: bool) -> dict[str, 
     success, exit_code = meta.get("success"), None
     if failed and success is None:
         success = False
-    if codes:
-        exit_code = int(codes[-1])
-    return {**meta, "success": success, "exit_code": exit_code, **refusal}
+    if meta.get("tool") == _SHELL:
+        exit_code = code_after(output, CODE_LINE)
+    return {**meta, **ended(success, exit_code), **refusal}

@@ -84,8 +84,9 @@ def _tool_call(telling: Telling) -> Step:
 
 def _tool_result(telling: Telling) -> Step:
     said = telling.said
-    meta, content = outcome(said.json.get("tool_response"))
-    return telling.result(said.text("tool_name"), None, meta, args=said.json.get("tool_input"), **content)
+    tool = said.text("tool_name")
+    meta, content = outcome(tool, said.json.get("tool_response"))
+    return telling.result(tool, None, meta, args=said.json.get("tool_input"), **content)
 
 
 def _turn_end(telling: Telling) -> Step:

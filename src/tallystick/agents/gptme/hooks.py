@@ -15,9 +15,11 @@ from collections.abc import Callable
 from typing import Any
 
 from tallystick.agents.gptme.calls import arguments
+from tallystick.agents.gptme.transcript import outcome
 from tallystick.agents.hooks import HookCommand, Payload, Reply, SettingsFile, hook_files, hooks_of, plugin
 from tallystick.agents.hooks.common_steps import Telling
 from tallystick.agents.hooks.payload import Said, payload_of
+from tallystick.agents.kit.outcomes import ended
 from tallystick.agents.kit.reading import list_of, text_of
 from tallystick.errors import FormatError
 from tallystick.model.decision import Decision
@@ -198,7 +200,7 @@ def _tool_result(telling: Telling) -> Step:
     content: dict[str, Json] = {"output": "\n".join(texts) if texts else None}
     if call is None:
         content["args"] = _args(said)
-    meta: dict[str, Json] = {}
+    meta = ended(*outcome(content["output"] or ""))
     if refused:
         meta = {"success": False, "decision": "deny"}
     return telling.result(said.text("tool"), call, meta, **content)

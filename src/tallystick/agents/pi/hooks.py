@@ -16,6 +16,7 @@ from tallystick.agents.hooks.common_steps import Telling
 from tallystick.agents.hooks.payload import Said, payload_of
 from tallystick.agents.kit.media import take_out
 from tallystick.agents.kit.reading import dict_of, list_of, text_of
+from tallystick.agents.pi.transcript import outcome
 from tallystick.model.decision import Decision
 from tallystick.model.step import Json, Step
 
@@ -101,8 +102,8 @@ def _tool_result(telling: Telling) -> Step:
     content: dict[str, Json] = {"output": _text(output), "result": said.json.get("details") or None}
     if call is None:
         content["args"] = said.json.get("input")
-    success = said.json.get("isError") is not True
-    return replace(telling.result(said.text("toolName"), call, {"success": success}, **content), raw=raw)
+    meta = outcome(said.text("toolName"), said.json.get("isError") is not True, content["output"])
+    return replace(telling.result(said.text("toolName"), call, meta, **content), raw=raw)
 
 
 def _text(content: Json) -> Json:

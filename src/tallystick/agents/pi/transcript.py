@@ -7,6 +7,7 @@ left out, they are recorded where they were said first.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import msgspec
@@ -16,6 +17,7 @@ from tallystick.agents.kit.calls import CallIds, result_id
 from tallystick.agents.kit.columns import counted, known, micros, moment_ms, word
 from tallystick.agents.kit.losses import unknown
 from tallystick.agents.kit.media import take_out
+from tallystick.agents.kit.outcomes import code_after, ended
 from tallystick.agents.kit.point import Point
 from tallystick.agents.kit.reading import (
     BadJson,
@@ -38,6 +40,7 @@ NAME = "pi"
 SHAPE = Shape.LINES
 GLOBAL_IDS = False
 COMPANIONS: tuple[str, ...] = ()
+_CODE = re.compile(r"^Command exited with code (-?\d{1,9})$", re.MULTILINE | re.ASCII)
 _TOKENS = names("pi", "counts")
 
 
@@ -264,16 +267,21 @@ class _Reader:
 
     def _result(self, message: dict[str, Json], content: Json, at: Point) -> Step:
         call_id = word(message.get("toolCallId"))
-        meta = {
-            "tool": message.get("toolName"),
-            "corr": call_id,
-            "success": opposite_of(message.get("isError")),
-        }
         output = content
         if _parts(content) is None and (text := _text(content)) is not None:
             output = text
+        ended_so = outcome(message.get("toolName"), opposite_of(message.get("isError")), output)
+        meta = {"tool": message.get("toolName"), "corr": call_id, **ended_so}
         values = {"content.output": output, "content.result": message.get("details") or None}
         return at.named(result_id(self._calls.of(call_id), at.source_id)).step("tool_result", meta, values)
+
+
+def outcome(tool: Json, success: Json, output: Json) -> dict[str, Json]:
+    """How a call ended: pi names the code of a command that failed below its output."""
+    code = None
+    if tool == "bash":
+        code = code_after(output, _CODE)
+    return ended(success, code)
 
 
 def _answered(step: Step) -> str | None:

@@ -18,8 +18,9 @@ from tallystick.agents.hooks import SILENT, HookCommand, Payload, Reply, Setting
 from tallystick.agents.hooks.answers import permission_reply
 from tallystick.agents.hooks.asks import answer_to
 from tallystick.agents.hooks.common_steps import Telling, unnamed
-from tallystick.agents.hooks.genai_results import outcome
+from tallystick.agents.hooks.genai_results import outcome, reported_code
 from tallystick.agents.hooks.payload import payload_of
+from tallystick.agents.kit.outcomes import ended
 from tallystick.model.decision import Decision
 from tallystick.model.step import Event, Json, Opening, Ref, Step
 
@@ -125,15 +126,16 @@ def _tool_call(telling: Telling) -> list[Event]:
 
 
 def _tool_result(telling: Telling) -> list[Event]:
-    meta, content = outcome(telling.said.json.get("tool_response"))
+    meta, content = outcome(telling.said.text("tool_name"), telling.said.json.get("tool_response"))
     return [_result(telling, meta, content)]
 
 
 def _tool_failure(telling: Telling) -> list[Event]:
-    meta: dict[str, Json] = {"success": False}
+    output = telling.said.json.get("error")
+    meta = ended(False, reported_code(telling.said.text("tool_name"), output))
     if telling.said.json.get("is_interrupt") is True:
         meta["interrupted"] = True
-    return [_result(telling, meta, {"output": telling.said.json.get("error")})]
+    return [_result(telling, meta, {"output": output})]
 
 
 def _result(telling: Telling, meta: dict[str, Json], content: dict[str, Json]) -> Step:

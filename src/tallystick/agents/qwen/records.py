@@ -13,6 +13,7 @@ import msgspec
 from tallystick.agents.kit import genai_parts as parts
 from tallystick.agents.kit.columns import known
 from tallystick.agents.kit.losses import unknown
+from tallystick.agents.kit.outcomes import ended
 from tallystick.agents.kit.reading import dict_of, int_of, list_of, text_of
 from tallystick.agents.kit.spelling import names, words
 from tallystick.agents.qwen.session import QwenChat, Record
@@ -144,11 +145,8 @@ def _outcome(result: dict[str, Json], told: dict[str, Json]) -> dict[str, Json]:
     duration = int_of(result.get("durationMs"))
     if duration is None:
         duration = int_of(told.get("duration_ms"))
-    meta: dict[str, Json] = {
-        "success": success,
-        "exit_code": int_of(dict_of(result.get("resultDisplay")).get("exitCode")),
-        "duration_ms": duration,
-    }
+    code = int_of(dict_of(result.get("resultDisplay")).get("exitCode"))
+    meta: dict[str, Json] = {**ended(success, code), "duration_ms": duration}
     if result.get("errorType") == "execution_denied":
         # The person's own refusals are reported as such; of the others no one says whether a hook or a rule refused.
         meta["decision"] = "deny"
