@@ -53,10 +53,9 @@ class Session:
         self._start = start
 
     def begin(self, kind: str = "root", *, parents: tuple[str, ...] = (), **meta: Json) -> Recorded:
-        """Its `session_start`."""
-        return self.add(
-            "session_start", {"agent": self.agent, "kind": kind, "source_session": self.name, **meta}, parents=parents
-        )
+        """Its `session_start`, heard of live."""
+        members = {"source": "hook", "agent": self.agent, "kind": kind, "source_session": self.name, **meta}
+        return self.add("session_start", members, parents=parents)
 
     def add(
         self,

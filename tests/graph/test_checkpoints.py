@@ -28,7 +28,8 @@ from tests.graph.making import FIRST_MOMENT, Session
 def marked(name: str, *, start: float = 0, run: str | None = None, cwd: str | None = None) -> Session:
     """A session that is marked three times: at its start, by itself, and by hand."""
     session = Session(name, start=start)
-    session.add("session_start", {"agent": "demo", "kind": "root", "source_session": name}, cwd=cwd)
+    start_of = {"source": "hook", "agent": "demo", "kind": "root", "source_session": name}
+    session.add("session_start", start_of, cwd=cwd)
     mark(session, "session_start", 0, run)
     session.add("goal_end")
     mark(session, "step_complete", 2, run)

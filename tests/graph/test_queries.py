@@ -169,7 +169,7 @@ def test_starts_and_ends_are_told_in_order_and_second_tellings_are_not(graph: Gr
     session.prompt("go")
     session.add("session_end", {"status": "error"})
     session.add("session_end", {"status": "success", "corroborates": 2})
-    session.add("session_start", {"resumed": True})
+    session.add("session_start", {"resumed": True, "source": "hook"})
     session.add("session_end", {"status": ["odd"]})
     session.add("session_end", None)
     session.add("session_end", {"success": False})

@@ -302,3 +302,34 @@ def test_an_event_that_made_no_entry_has_its_id_all_the_same(record: SessionReco
     assert record.add(hook(call("-", {"command": "ls"}), first)) == (Outcome.CORROBORATED, 1)
     assert record.free_id("hook/") != first
     assert record.add(hook(call("-", {"command": "ls"}), record.free_id("hook/"))) == (Outcome.RECORDED, 2)
+
+
+def ended(source: Source, output: str = "x", **meta: Json) -> Step:
+    step = result("c1", output, source=source)
+    return msgspec.structs.replace(step, meta={**step.meta, **meta})
+
+
+@pytest.mark.parametrize("silent", [{}, {"success": True}, {"success": False}])
+def test_how_a_transcript_says_a_call_ended_revises_what_a_hook_could_guess(
+    home: Home, record: SessionRecord, silent: dict[str, Json]
+) -> None:
+    record.add(call("c1", "exit 3", source=Source.HOOK))
+    record.add(ended(Source.HOOK, **silent))
+    assert record.add(ended(Source.TRANSCRIPT, success=False, exit_code=3)) == (Outcome.REVISED, 3)
+    told = steps(home, record)[3]
+    assert {"revises": 2, "success": False, "exit_code": 3}.items() <= told.meta.items()
+    assert told.values["content.output"] == "x"
+    assert ("agrees" in told.meta) == (silent == {"success": True})
+    assert record.add(ended(Source.TRANSCRIPT, success=False, exit_code=3)) == (Outcome.KNOWN, 3)
+    assert record.add(ended(Source.HOOK, **silent)) == (Outcome.KNOWN, 2)
+
+
+def test_what_a_hook_says_after_a_transcript_never_outranks_it(home: Home, record: SessionRecord) -> None:
+    record.add(ended(Source.TRANSCRIPT, success=False, exit_code=3))
+    assert record.add(ended(Source.HOOK))[0] is Outcome.CORROBORATED
+    assert [step.meta.get("revises") for step in steps(home, record)] == [None, None, None]
+
+
+def test_one_of_two_who_do_not_outrank_each_other_stands_beside(home: Home, record: SessionRecord) -> None:
+    record.add(ended(Source.ACP))
+    assert record.add(ended(Source.TRANSCRIPT, success=False)) == (Outcome.CORROBORATED, 1)

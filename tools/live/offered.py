@@ -9,7 +9,18 @@ from __future__ import annotations
 import json
 from typing import assert_never
 
-from tools.live.script import FOR_A_SUBAGENT, Act, AwaitSubAgent, Edit, Finish, LeaveNote, Shell, SubAgent, Write
+from tools.live.script import (
+    FOR_A_NESTED_ONE,
+    FOR_A_SUBAGENT,
+    Act,
+    AwaitSubAgent,
+    Edit,
+    Finish,
+    LeaveNote,
+    Shell,
+    SubAgent,
+    Write,
+)
 from tools.live.wire.neutral import Json, Request, Tool
 
 Input = Json
@@ -148,7 +159,7 @@ def _subagent(act: SubAgent, request: Request) -> Chosen | None:
     tool = _find(request, _SUBAGENT)
     if tool is None:
         return _python_subagent(act, request)
-    prompt = f"{FOR_A_SUBAGENT}: {act.task}"
+    prompt = _prompt(act)
     known = {
         "prompt": prompt,
         "message": prompt,
@@ -170,12 +181,17 @@ def _subagent(act: SubAgent, request: Request) -> Chosen | None:
     return tool, {name: value for name, value in known.items() if name in tool.properties and value is not None}
 
 
+def _prompt(act: SubAgent) -> str:
+    mark = FOR_A_NESTED_ONE if act.is_nested else FOR_A_SUBAGENT
+    return f"{mark}: {act.task}"
+
+
 def _python_subagent(act: SubAgent, request: Request) -> Chosen | None:
     """gptme starts its sub-agents from Python."""
     tool = request.tools.get("ipython")
     if tool is None:
         return None
-    prompt = f"{FOR_A_SUBAGENT}: {act.task}"
+    prompt = _prompt(act)
     return tool, {"code": f"subagent('scripted', {prompt!r})\nprint(subagent_wait('scripted'))"}
 
 

@@ -15,6 +15,9 @@ from tools.live.wire.neutral import Json, Request
 FOR_A_SUBAGENT = "LIVE-SUBAGENT"
 """Stands in the prompt of each sub-agent that a script starts: a request whose user says it is the sub-agent's."""
 
+FOR_A_NESTED_ONE = "LIVE-NESTED"
+"""The same for a sub-agent that a sub-agent starts."""
+
 DONE = "Done."
 
 
@@ -43,6 +46,8 @@ class SubAgent(msgspec.Struct, frozen=True, tag=True):
     """Have a sub-agent do the turns that the script has for it."""
 
     task: str
+    is_nested: bool = False
+    """A sub-agent starts it."""
 
 
 class AwaitSubAgent(msgspec.Struct, frozen=True, tag=True):
@@ -78,17 +83,22 @@ class Script(msgspec.Struct, frozen=True, kw_only=True):
 
     turns: tuple[Turn, ...]
     subagent: tuple[Turn, ...] = ()
+    nested: tuple[Turn, ...] = ()
+    """Of the sub-agents that sub-agents start."""
     toolless: str | None = None
     """The answer to a request that offers no tools, for an agent that never offers any; None: such requests are side
     requests (a title, a summary) and get something that satisfies their schema."""
 
 
 class Picked(msgspec.Struct, frozen=True):
-    """The turn that answers a request, and whose it is: `main`, `subagent` or `side`."""
+    """The turn that answers a request, and whose it is: `main`, `subagent`, `nested` or `side`."""
 
     whose: str
     number: int
     turn: Turn
+
+
+_WHOSE = {FOR_A_NESTED_ONE: "nested", FOR_A_SUBAGENT: "subagent"}
 
 
 def pick(script: Script, request: Request, can: Callable[[Act], bool]) -> Picked:
@@ -101,8 +111,9 @@ def pick(script: Script, request: Request, can: Callable[[Act], bool]) -> Picked
     if not request.tools:
         text = script.toolless or (json.dumps(smallest(request.schema)) if request.schema else "ok")
         return Picked("side", 0, Turn(text))
-    whose = "subagent" if any(FOR_A_SUBAGENT in text for text in users) else "main"
-    turns = _possible(script.turns if whose == "main" else script.subagent, can)
+    whose = next((whose for mark, whose in _WHOSE.items() if any(mark in text for text in users)), "main")
+    said = {"main": script.turns, "subagent": script.subagent, "nested": script.nested}
+    turns = _possible(said[whose], can)
     number = _turns_said(turns, request)
     return Picked(whose, number, turns[number] if number < len(turns) else Turn(DONE, (Finish(),)))
 

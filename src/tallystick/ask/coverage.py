@@ -190,6 +190,8 @@ class _Account:
             event = self._events[first] = _Event(_step_name(step), set(), _call_of(step), _is_prompt(step))
         elif "corroborates" in step.meta:
             event.is_contradicted |= step.meta.get("agrees") is not True
+        else:
+            event.is_contradicted |= step.meta.get("agrees") is False
         event.sources.add(source)
         event.is_refused |= step.meta.get("decision") == "deny"
 

@@ -16,7 +16,7 @@ from tallystick.graph.steps import Tokens
 from tallystick.graph.tables import TOKENS
 from tallystick.graph.times import asked_time, milliseconds
 from tallystick.model.moments import epoch_time
-from tallystick.sessions.states import Moment, word_of_end
+from tallystick.sessions.states import Moment, is_there, word_of_end
 
 _MOST = 2_000
 _TELLING = (
@@ -38,7 +38,7 @@ def telling_steps(graph: Graph, session: str, *, until: int | None = None) -> li
 
 
 _MOMENTS = (
-    "SELECT s.n, s.type, s.meta, s.success = 0 FROM sessions x"
+    "SELECT s.n, s.type, s.meta, s.success = 0, s.source FROM sessions x"
     " JOIN steps s ON s.id >= x.first_id AND s.id < x.first_id + x.size"
     " WHERE x.session_id = ? AND s.type IN ('session_start', 'session_end') AND s.corroborates IS NULL"
     " ORDER BY s.id LIMIT 10000"
@@ -53,13 +53,14 @@ class _Said(msgspec.Struct):
 def moments_of(graph: Graph, session: str) -> list[Moment]:
     """The starts and ends of a session, in order. Raises GraphError."""
     found = []
-    for n, kind, meta, has_failed in graph.rows(_MOMENTS, (session,)):
+    for n, kind, meta, has_failed, source in graph.rows(_MOMENTS, (session,)):
         if meta:
             said = msgspec.json.decode(meta, type=_Said)
         else:
             said = _Said()
         word = word_of_end(said.status, False if has_failed else None)
-        found.append(Moment(n, is_end=kind == "session_end", word=word, is_resumed=said.resumed is True))
+        there = kind == "session_end" or is_there(kind, source)
+        found.append(Moment(n, kind == "session_end", word, said.resumed is True, there))
     return found
 
 
@@ -189,7 +190,7 @@ _RETURNED = (
     " AND c.type IN ('tool_call', 'subagent_start') AND r.ts IS NOT NULL AND r.at_us / 1000 >= s.last_event_at"
     " ORDER BY a.event_id LIMIT 1)"
 )
-STATUS = f"iif(s.status = 'active', coalesce({_SETTLED}, {_RETURNED}, 'active'), s.status)"
+STATUS = f"iif(s.closed_at IS NULL, coalesce({_SETTLED}, {_RETURNED}, s.status), s.status)"
 """The status of a session `s`, as an expression."""
 
 # Fields of SessionRow that are not column of the same name; `tokens` comes from several.

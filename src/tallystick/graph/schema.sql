@@ -24,11 +24,11 @@ CREATE TABLE sessions (
     cwd TEXT,
     title TEXT,                             -- the first line of the first prompt
     title_rank INTEGER NOT NULL,            -- 2: what a human asked; 1: the task that a parent gave; 0: other text
-    status TEXT NOT NULL,                   -- active, merged, discarded, completed, failed
+    status TEXT NOT NULL,                   -- active (someone is there), merged, discarded, completed, failed
     goal TEXT,                              -- what it is for, in the words of whoever began it
     run_id TEXT,                            -- the newest run that a step names
     workspace TEXT,                         -- what its source calls the place it works on, where that is not cwd
-    closed_at INTEGER,                      -- when it ended; NULL while it is active
+    closed_at INTEGER,                      -- when it ended; NULL if no end was reported
     request INTEGER,                        -- n of the newest prompt
     folder TEXT,                            -- where its calls run, as last said
     model_call INTEGER,                     -- n of the newest

@@ -65,18 +65,20 @@ class FollowedLines(Recording):
         if self._pending:
             return self._record_next()
         if self._reading is None and not self._begin_reading():
-            if not self._pending:
-                return None
-            return 0
+            return self._at_the_end()
         piece = self._next_piece()
         if piece is None:
             self._reading = None
-            if self._pending:
-                return 0
-            return None
+            return self._at_the_end()
         self._is_unreadable, self._is_peeked, self._last_news = False, False, self._clock()
         self._take(piece)
         return 0
+
+    def _at_the_end(self) -> int | None:
+        """Nothing more can be read now: what waited for the next event waits no longer."""
+        if self._pending or self._release_all():
+            return 0
+        return None
 
     def _next_piece(self) -> Piece | None:
         try:
@@ -200,7 +202,7 @@ class FollowedLines(Recording):
             self._cannot_read(error)
         except Exception as error:
             self._take(_failed(error, self._file))
-        while self._pending:
+        while self._pending or self._release_all():
             self._record_next()
         for session in self._openings:
             with self._session_writer.lock:
@@ -327,7 +329,7 @@ class FollowedWhole(Recording):
             self._read_if_changed(now=True)
         if not self._pending:
             self._pending, self._ready = self._ready, deque()
-        if self._pending:
+        if self._pending or self._release_all():
             return self._record_next()
         return None
 

@@ -22,12 +22,14 @@ from tallystick.capture.transcript import Clock
 from tallystick.errors import FormatError, TallystickError
 from tallystick.graph.graph import Graph
 from tallystick.graph.lookup import known_step
+from tallystick.ingest.common_history import CommonHistory, Whose
 from tallystick.ingest.import_ import LossCount, ReadTo, import_entries
 from tallystick.model.ids import SessionId
-from tallystick.model.step import Event, Json, Loss, Opening, Source, Step
+from tallystick.model.step import Event, Json, Loss, Opening, SessionKind, Source, Step
 from tallystick.recording.event_dedup import Outcome
 from tallystick.recording.record import SessionRecord
 from tallystick.recording.session_writer import SessionWriter
+from tallystick.sessions.origins import OPENING
 from tallystick.workspace.indexing import refresh_index
 
 _EXAMPLES = 3
@@ -117,9 +119,8 @@ class Recording:
         self._last_news = clock()
         self._pending: deque[tuple[Event, Piece]] = deque()
         self._openings: dict[str, Opening] = {}
-        self._forks: dict[str, str] = {}
-        self._unshared: set[str] = set()
-        self._ancestors: list[SessionId] = []
+        self._judged = Whose.OWN
+        self._common: CommonHistory[Piece] = CommonHistory(self._elsewhere, session_writer.writer.record_of)
         self._is_index_fresh = False
         self._has_index = True
         self._sids: dict[str, SessionId] = {}
@@ -141,6 +142,10 @@ class Recording:
             self._openings.setdefault(event.session, event)
         elif isinstance(event, Loss):
             self._lose(event, piece)
+        elif self._whose(event) is not Whose.OWN:
+            self._pass_by(event, piece)
+        elif self._release(event.session):
+            return 0
         else:
             recorded = self._record(event, piece)
         self._pending.popleft()
@@ -157,8 +162,6 @@ class Recording:
                 known.examples.append(loss.detail)
 
     def _record(self, step: Step, piece: Piece) -> int:
-        if self._is_shared(step):
-            return 0
         with self._session_writer.lock:
             try:
                 outcome = self._session_writer.add_to(self._open(step.session), step).outcome
@@ -183,34 +186,54 @@ class Recording:
         record = self._existing(session)
         opening = self._openings.get(session) or Opening(session=session, agent=self.adapter.NAME)
         if record is None:
-            record = self._session_writer.open(opening, fork_of=self._forks.get(session))
+            record = self._session_writer.open(opening, fork_of=self._common.forks.get(session))
         elif session not in self._sids:
             self._tell_opening(record, opening)
         self._sids[session] = record.sid
         return record
 
     def _tell_opening(self, record: SessionRecord, opening: Opening) -> None:
-        """What the file says of a session that another source has begun: its version, its branch, its model."""
-        start = record.read(0)
+        """What the file says of a session that another source has begun: its parent, its version, its branch, its model."""
+        start = record.opening
+        known = {}
         if start is not None:
             known = {**start.meta, **start.values}
-        else:
-            known = {}
         meta = {key: value for key, value in opening.meta.items() if known.get(key) != value}
         values = {key: value for key, value in opening.values.items() if known.get(key) != value}
-        if not meta and not values:
+        belongs, parent = self._belonging(record, opening)
+        if not (meta or values or belongs):
             return
-        self._session_writer.add_to(
-            record,
-            Step(
-                session=opening.session,
-                type="system",
-                source_id=f"{opening.session}/opening",
-                ts=opening.ts,
-                meta={**meta, "event": "session-opening"},
-                values=values,
-            ),
+        step = Step(
+            session=opening.session,
+            type="system",
+            source_id=f"{opening.session}/opening",
+            ts=opening.ts,
+            meta={**meta, **belongs, "event": OPENING},
+            values=values,
         )
+        if belongs:
+            self._session_writer.revise_opening(record, step, parent)
+        else:
+            self._session_writer.add_to(record, step)
+
+    def _belonging(self, record: SessionRecord, opening: Opening) -> tuple[dict[str, Json], str | None]:
+        """How the session belongs to others, where the record has that otherwise: members, and the entry of its parent."""
+        kind, parent, claimed = opening.kind, self._common.forks.get(opening.session), opening.parent
+        if parent is not None:
+            kind, claimed = SessionKind.FORK, None
+        elif claimed is not None:
+            parent = self._session_writer.writer.foreign(opening.agent, claimed)
+        if parent is None and claimed is None:
+            return {}, None  # a file that names no parent does not say that there is none
+        start = record.opening
+        if start is not None and start.member("kind") == kind.value and parent in start.parents:
+            return {}, None
+        if parent is None and claimed is not None:
+            if start is not None and start.parents:
+                return {}, None  # what is sealed is surer than what is only claimed
+            claim = {"session": claimed.session, "step": claimed.source_id}
+            return {"kind": kind.value, "parent_source": {k: v for k, v in claim.items() if v is not None}}, None
+        return {"kind": kind.value}, parent
 
     # Common histories -----------------------------------------------------------------------------------------------
 
@@ -221,7 +244,9 @@ class Recording:
             event = self._pending[0][0]
         except IndexError:  # nothing waits, or another thread has just recorded it
             return False
-        return isinstance(event, Step) and not self._is_index_fresh and self._may_be_shared(event)
+        if self._is_index_fresh or not isinstance(event, Step):
+            return False
+        return self._may_be_shared(event, self._existing(event.session))
 
     def refresh_index(self) -> None:
         """Bring the index up to date, which may take long. Without it nothing is shared, and the session is whole."""
@@ -231,33 +256,41 @@ class Recording:
             self._has_index = False
         self._is_index_fresh = True
 
-    def _may_be_shared(self, step: Step) -> bool:
-        """A history is shared from its beginning: once an event is the session's own, no one else is asked."""
-        if not self.adapter.GLOBAL_IDS or step.source_id is None or step.session in self._unshared:
-            return False
+    def _whose(self, step: Step) -> Whose:
+        """Whether the event is its session's own, or one that it has in common with the session it was forked from (13.3)."""
         record = self._existing(step.session)
-        return record is None or record.known.find(step.source_id) is None
+        if not self._may_be_shared(step, record):
+            return Whose.OWN
+        self._judged = self._common.judge(step, record, self._agent_of(step.session))
+        return self._judged
 
-    def _is_shared(self, step: Step) -> bool:
-        """Whether another session of this agent has the event: then this one forks from there (13.3)."""
-        if not self._has_index or not self._may_be_shared(step):
-            return False
-        record = self._existing(step.session)
-        found = self._elsewhere(self._agent_of(step.session), step.source_id or "")
-        if found is None or (record is not None and found[0] == record.sid):
-            self._unshared.add(step.session)
-            return False
-        if record is None:
-            self._forks[step.session] = f"{found[0]}#{found[1]}"
-        return True
+    def _pass_by(self, step: Step, piece: Piece) -> None:
+        if self._judged is Whose.UNDECIDED:
+            self._common.hold(step, piece)
+            return
+        for own, of in self._common.released(step.session, self._agent_of(step.session)):
+            self._record(own, of)
+
+    def _release(self, session: str) -> bool:
+        """Have what waited for an event of the session recorded before it; whether there was anything."""
+        held = self._common.released(session, self._agent_of(session))
+        if held:
+            self._common.claim(session)
+        self._pending.extendleft(reversed(held))
+        return bool(held)
+
+    def _release_all(self) -> bool:
+        """Have everything recorded that waits for an event that does not come."""
+        released = 0
+        for session in self._common.left():
+            released += self._release(session)
+        return released > 0
+
+    def _may_be_shared(self, step: Step, record: SessionRecord | None) -> bool:
+        return self.adapter.GLOBAL_IDS and self._has_index and self._common.may_share(step, record)
 
     def _elsewhere(self, agent: str, source_id: str) -> tuple[str, str] | None:
         """(session, hash) of the entry that has an event of the agent, as far as the index knows."""
-        for sid in self._ancestors:
-            record = self._session_writer.writer.record_of(sid, agent)
-            n = record.known.find(source_id)
-            if n is not None:
-                return sid, record.known.hash_at(n)
         try:
             with closing(Graph(self._session_writer.home.graph, patience_s=_PATIENCE_S)) as graph:
                 found = known_step(graph, agent, source_id)
@@ -265,7 +298,6 @@ class Recording:
             return None
         if found is None:
             return None
-        self._ancestors.append(SessionId(found.session))
         return found.session, found.hash
 
     # Notes ----------------------------------------------------------------------------------------------------------

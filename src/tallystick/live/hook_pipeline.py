@@ -277,9 +277,17 @@ class HookPipeline:
             environment = partial(environment_of_hook, delivery.id)
             sighting = Sighting(delivery.agent, payload.session, size, folder, environment)
             self._configuration.saw(sighting, payload.events)
+        if payload.begins:
+            self._close_soon(delivery.agent, payload.session)
         if payload.ends:
             self.changes += 1
             self._ending[(delivery.agent, payload.session)] = self._monotonic() + _QUIET_SECONDS
+
+    def _close_soon(self, agent: str, session: str) -> None:
+        """Another session begins: what ended before is closed with the next tick, for it may go on from there."""
+        for key in self._ending:
+            if key[0] == agent and key[1] != session:
+                self._ending[key] = self._monotonic()
 
     def _leave(self, agent: str, payload: Payload) -> tuple[Event, ...]:
         """The agent goes on under another id: what it has left is closed too.

@@ -14,7 +14,7 @@ from __future__ import annotations
 import enum
 import re
 from collections import OrderedDict, deque
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from hashlib import blake2b
 
@@ -43,12 +43,13 @@ class Agreement(enum.StrEnum):
 
 
 class Told(msgspec.Struct, frozen=True):
-    """What 13.3 compares of a step: its `content.*` values but `content.meta`, raw values, `tokens` and `success`."""
+    """What 13.3 compares of a step: its `content.*` values but `content.meta`, raw values, `tokens` and its outcome."""
 
     values: Mapping[str, Json]
     raw: Mapping[str, bytes] = {}
     tokens: Json = None
     success: Json = None
+    exit_code: Json = None
 
     def names(self) -> frozenset[str]:
         """The names of its values."""
@@ -63,7 +64,8 @@ def told_by(step: Step | Recorded, values: Mapping[str, Json], raw: Mapping[str,
         if name.startswith("content.") and name != "content.meta" and value is not None
     }
     kept = {name: data for name, data in raw.items() if name.startswith("content.")}
-    return Told(shown, kept, step.meta.get("tokens"), step.meta.get("success"))
+    meta = step.meta
+    return Told(shown, kept, meta.get("tokens"), meta.get("success"), meta.get("exit_code"))
 
 
 def agreement(first: Told, second: Told) -> Agreement:
@@ -78,8 +80,23 @@ def agreement(first: Told, second: Told) -> Agreement:
     return Agreement.SAME
 
 
+_OUTRANKED = {"transcript": frozenset(("hook",))}
+"""By source: whose word on how a call ended it outranks. A hook guesses at that moment what the agent's file then says."""
+
+
+def outranks(source: str, others: Iterable[Json]) -> bool:
+    """Whether a source outranks all that reported an event before."""
+    return set(others) <= _OUTRANKED.get(source, frozenset())
+
+
+def ends_otherwise(first: Told, second: Told) -> bool:
+    """Whether `second` says of the outcome what `first` does not."""
+    pairs = ((first.success, second.success), (first.exit_code, second.exit_code))
+    return any(yours is not None and mine != yours for mine, yours in pairs)
+
+
 def _compatible(first: Told, second: Told) -> bool:
-    pairs = ((first.tokens, second.tokens), (first.success, second.success))
+    pairs = ((first.tokens, second.tokens), (first.success, second.success), (first.exit_code, second.exit_code))
     return all(mine is None or yours is None or _same_where_both_say(mine, yours) for mine, yours in pairs)
 
 

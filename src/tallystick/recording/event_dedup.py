@@ -18,8 +18,10 @@ from tallystick.recording.corroboration import (
     Told,
     Waiting,
     agreement,
+    ends_otherwise,
     is_unnamed,
     join_key,
+    outranks,
     said_exactly,
     seconds_apart,
     told_already,
@@ -50,11 +52,16 @@ class Outcome(enum.StrEnum):
 
 
 class Judgement(msgspec.Struct, frozen=True):
-    """What is to become of an event that entry `n` tells already. `same`: values that need not be written again."""
+    """What is to become of an event that entry `n` tells already.
+
+    `same`: values that need not be written again. `is_contradicted`: a source that revises what another said does not only
+    say more.
+    """
 
     outcome: Outcome
     n: int
     same: frozenset[str] = frozenset()
+    is_contradicted: bool = False
 
 
 class EventIndex:
@@ -171,10 +178,19 @@ class EventIndex:
             return Judgement(Outcome.KNOWN, n)
         told = told_by(step, step.values, step.raw)
         own = next((each for each in whole if each.meta.get("source") == step.source.value), None)
+        if own is None and step.type == "tool_result" and self._revises(step.source.value, told, whole):
+            differs = agreement(self.told(whole[0]), told) is Agreement.OTHER
+            return Judgement(Outcome.REVISED, whole[-1].n, is_contradicted=differs)
         if own is None:
             return self._second_witness(step.source.value, told, whole)
         is_same = own.withheld or (self._repeats(own, told) if "same" in own.meta else said_exactly(own) == exactly)
         return Judgement(Outcome.KNOWN if is_same else Outcome.REVISED, own.n)
+
+    def _revises(self, source: str, told: Told, tellings: list[Recorded]) -> bool:
+        """Whether a source outranks those that reported a result, and says otherwise how it ended."""
+        if not outranks(source, (each.meta.get("source") for each in tellings)):
+            return False
+        return not tellings[0].withheld and ends_otherwise(self.told(tellings[0]), told)
 
     def _second_witness(self, source: str, told: Told, tellings: list[Recorded]) -> Judgement:
         for each in tellings:
@@ -212,7 +228,7 @@ class EventIndex:
 def links(judgement: Judgement) -> Mapping[str, Json]:
     """The members by which an entry names the one that told its event before."""
     if judgement.outcome is Outcome.REVISED:
-        return {"revises": judgement.n}
+        return {"revises": judgement.n, **({"agrees": False} if judgement.is_contradicted else {})}
     agrees = {"agrees": judgement.outcome is Outcome.EXTENDED}
     if judgement.same:
         same = {"same": sorted(judgement.same)}

@@ -29,8 +29,9 @@ from tallystick.seal import limits
 from tallystick.seal.names import fit_meta, is_type
 from tallystick.seal.tagged import tag
 from tallystick.sessions.checkpoints import Checkpoints
+from tallystick.sessions.origins import OPENING, as_revised, is_revised_opening
 from tallystick.sessions.spending import Used
-from tallystick.sessions.states import Status, end_status, word_of_end
+from tallystick.sessions.states import Status, end_status, is_there, open_status, word_of_end
 
 OnStep = Callable[[Recorded], None]
 _MOST_CHANGES = 62
@@ -71,12 +72,15 @@ class SessionRecord:
         self._sightings: dict[str, list[dict[str, Json]]] = {}
         self._tellings = EventIndex(self._read_clean)
         self._end: dict[str, Json] = {}
+        self._is_there = False
         self._owed: tuple[str, dict[str, Json]] | None = None
         """With which end, told by whom, the session ends again: it was ended, and only what it had was reported again."""
         self.used = Used()
         self.checkpoints = Checkpoints()
         self.configured: list[int] = []
         """The entries that tell under which configuration it is: a whole one, and the changes after it."""
+        self.opening: Recorded | None = None
+        """How it began, as the newest that is said of that has it."""
         self._offset = 0
         journal.on_entry(self._take)
         self._read_from_start()
@@ -98,6 +102,7 @@ class SessionRecord:
         self.known.add(KnownStep(digest, self._offset, step.parents, source_id, tells))
         self._offset += len(text) + 1
         self._sum_up(n, digest, step.meta)
+        self._see_opening(step)
         if step.type == "sighting":
             self._tellings.take_sighting(step)
         else:
@@ -109,7 +114,29 @@ class SessionRecord:
         elif step.type == "session_end":
             self._end = _ending(step.meta)
 
+    def _see_opening(self, step: Recorded) -> None:
+        if step.n == 0:
+            self.opening = step
+        elif self.opening is not None and is_revised_opening(step):
+            self.opening = as_revised(self.opening, step)
+
+    def revise_opening(self, step: Step, parent: str | None) -> tuple[Outcome, int]:
+        """Record what a source says of how the session began, which another could not know when it did.
+
+        Args: parent: `<sid>#<hash>` of the entry that it belongs to; None: it is not recorded, or it has no parent.
+        """
+        after = (Ref(), Ref(session=self.agent)) if parent is not None else ()
+        meta = {**step.meta, "event": OPENING, "revises": 0}
+        told = msgspec.structs.replace(step, type="system", meta=meta, after=after)
+        outcome, n = self.add(told, lambda _: parent)
+        recorded = self.read(n)
+        if recorded is not None:
+            self._see_opening(recorded)
+        return outcome, n
+
     def _sum_up(self, n: int, digest: bytes, meta: Mapping[str, Json]) -> None:
+        if meta.get("type") == "session_start" or not self._is_there:
+            self._is_there = is_there(str(meta.get("type")), meta.get("source"))
         self.used.take(n, meta)
         self.checkpoints.take(n, digest.hex(), meta)
         if "config_fingerprint" in meta:
@@ -128,7 +155,7 @@ class SessionRecord:
             word = word_of_end(self._end.get("status"), self._end.get("success"))
             if self.journal.ended:
                 return end_status(word)
-            return Status.ACTIVE
+            return open_status(there=self._is_there)
 
     @property
     def sid(self) -> SessionId:

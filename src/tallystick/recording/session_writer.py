@@ -187,6 +187,13 @@ class SessionWriter:
             self._note(record)
             return Taken(record.sid, n, outcome)
 
+    def revise_opening(self, record: SessionRecord, step: Step, parent: str | None) -> None:
+        """Record how a session that is open here began, as a source says that could know: see SessionRecord."""
+        with self.lock:
+            record.callbacks = self.callbacks
+            record.revise_opening(step, parent)
+            self._note(record)
+
     def _note(self, record: SessionRecord) -> None:
         """Do what is due after a step: make it durable if that is always wanted, seal after 32 steps of one session."""
         unsealed = self._unsealed[record.sid] = self._unsealed.get(record.sid, 0) + 1

@@ -6,7 +6,9 @@ Sources: docs/format.md 7; the relations that the readers of histories note in `
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+
+from msgspec.structs import replace
 
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Json, SessionKind
@@ -27,6 +29,37 @@ _KINDS: Mapping[str, Kind] = {
     SessionKind.FORK: Kind.FORK,
 }
 _SCHEDULED = ("cron", "webhook")
+
+
+OPENING = "session-opening"
+"""The `event` of a `system` step by which a source says of a session what another began it with could not know."""
+
+
+def is_revised_opening(step: Recorded) -> bool:
+    """Whether a step says otherwise than the first entry how its session belongs to others."""
+    is_opening = step.type == "system" and step.member("event") == OPENING
+    return is_opening and type(step.meta.get("revises")) is int and step.member("kind") is not None
+
+
+def revised_opening(steps: Iterable[Recorded]) -> Recorded:
+    """The first entry of a session, with kind and parent as the newest step that revises it has them.
+
+    Raises: StopIteration: there are no steps.
+    """
+    each = iter(steps)
+    first = next(each)
+    for step in each:
+        if is_revised_opening(step):
+            first = as_revised(first, step)
+    return first
+
+
+def as_revised(first: Recorded, step: Recorded) -> Recorded:
+    """The first entry of a session as a step that revises it says."""
+    meta = {key: value for key, value in first.meta.items() if key != "parent_source"}
+    said = {key: value for key in ("kind", "parent_source") if (value := step.member(key)) is not None}
+    parents = tuple(parent for parent in step.parents if "#" in parent)[:1]
+    return replace(first, meta=meta | said, parents=parents)
 
 
 def sealed_parent(first: Recorded) -> tuple[str, str] | None:

@@ -1,7 +1,8 @@
 """What state a session is in: the five statuses, which changes of them are legal, and the words of others for them.
 
-Owns that a session is active until it ends, that an end is final until the session is resumed, and that whatever else is
-said is reported and never followed. Must not know where the words come from. Sources: DESIGN 3, specs/lango.md 2.3.
+Owns that a session is active while someone is there, from the first that is heard of it live until it ends, that one which
+only its file tells of is over as far as it was read, that an end is final until the session is resumed, and that whatever
+else is said is reported and never followed. Must not know where the words come from. Sources: DESIGN 3, specs/lango.md 2.3.
 """
 
 from __future__ import annotations
@@ -16,14 +17,33 @@ class Status(enum.StrEnum):
     """What a session is."""
 
     ACTIVE = "active"
-    """It goes on, or no one said that it ended."""
+    """Someone is there: it was heard of live, and nothing said that it ended."""
     MERGED = "merged"
     """It ended, and the session that it belongs to took over what it did."""
     DISCARDED = "discarded"
     """It ended, and what it did was thrown away."""
     COMPLETED = "completed"
-    """It ended, and no one said that it failed."""
+    """It ended, or its file was read to the end, and no one said that it failed."""
     FAILED = "failed"
+
+
+_LIVE = frozenset(("hook", "acp", "sdk", "watch", "otel"))
+"""Sources that tell what they see as it happens. A file may be years old."""
+_NOT_SAID_BY_AGENTS = frozenset(
+    ("session_end", "sighting", "recovery", "gap", "warning", "checkpoint", "alert", "attribution", "feedback", "usage")
+)
+
+
+def is_there(kind: str, source: object) -> bool:
+    """Whether a step of this type and source shows that someone is there. `session_start` counts as others do."""
+    return source in _LIVE and kind not in _NOT_SAID_BY_AGENTS
+
+
+def open_status(*, there: bool) -> Status:
+    """What a session without an end is."""
+    if there:
+        return Status.ACTIVE
+    return Status.COMPLETED
 
 
 ENDS = (Status.MERGED, Status.DISCARDED, Status.COMPLETED, Status.FAILED)
@@ -78,6 +98,8 @@ class Moment(msgspec.Struct, frozen=True):
     is_end: bool
     word: object = None
     is_resumed: bool = False
+    is_there: bool = True
+    """Of a start: whether it was heard of live, not read in a file."""
 
 
 class Refused(msgspec.Struct, frozen=True):
@@ -118,9 +140,11 @@ def wanted(moment: Moment) -> Status:
 
 
 def life_of(moments: Iterable[Moment]) -> Life:
-    """What the moments of one session, in order, made of it. Its first start is not a change: it is active from there on."""
-    now, word, refused = Status.ACTIVE, None, []
+    """What the moments of one session, in order, made of it. Its first start is not a change: it is open from there on."""
+    now, word, refused, there = Status.ACTIVE, None, [], True
     for moment in moments:
+        if not moment.is_end:
+            there = moment.is_there
         then = wanted(moment)
         said = None
         if isinstance(moment.word, str):
@@ -129,4 +153,6 @@ def life_of(moments: Iterable[Moment]) -> Life:
             now, word = then, said if said != then.value else None
         elif moment.is_end or then is not now:
             refused.append(Refused(moment.n, now, then, said))
+    if now is Status.ACTIVE:
+        now = open_status(there=there)
     return Life(now, word, tuple(refused))

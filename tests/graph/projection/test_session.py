@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from tallystick.graph.family import whole_trees
 from tallystick.graph.graph import Graph
 from tallystick.graph.project import project
 from tallystick.graph.queries import RequestRow, SessionRow, get_session, list_requests
@@ -81,7 +82,10 @@ def test_what_happened_is_summed_up(graph: Graph, session: Session) -> None:
         ([("session_end", {"status": "merged"}), ("session_end", {"status": "failed"})], "merged"),
         ([("session_end", {"status": "failed"}), ("session_start", {})], "failed"),
         ([("session_start", {}), ("session_start", {"resumed": True})], "active"),
-        ([("session_end", {"status": "completed"}), ("session_start", {"resumed": True})], "active"),
+        ([("session_end", {"status": "completed"}), ("session_start", {"resumed": True, "source": "hook"})], "active"),
+        ([("session_end", {"status": "failed"}), ("session_start", {"resumed": True})], "completed"),
+        ([("session_end", {}), ("session_start", {"resumed": True}), ("tool_call", {"source": "hook"})], "active"),
+        ([("session_start", {"resumed": True}), ("sighting", {"source": "hook"})], "active"),
         (
             [("session_end", {}), ("session_start", {"resumed": True}), ("session_end", {"status": "discarded"})],
             "discarded",
@@ -102,8 +106,48 @@ def test_a_session_is_closed_when_it_ended_and_not_when_it_goes_on(graph: Graph,
     session.add("session_end", {"status": "failed"})
     session.add("session_end", {"status": "completed"})
     assert (row_of(graph, session).status, row_of(graph, session).closed) == ("failed", time_at(2))
-    session.add("session_start", {"resumed": True})
+    session.add("session_start", {"resumed": True, "source": "hook"})
     assert (row_of(graph, session).status, row_of(graph, session).closed) == ("active", None)
+
+
+@pytest.mark.parametrize(
+    ("kind", "source", "status"),
+    [
+        ("user", "transcript", "completed"),
+        ("user", "import", "completed"),
+        ("user", "hook", "active"),
+        ("tool_result", "acp", "active"),
+        ("checkpoint", "sdk", "completed"),
+        ("warning", "watch", "completed"),
+        ("sighting", "hook", "completed"),
+    ],
+)
+def test_a_session_that_only_its_file_tells_of_is_over_until_someone_is_there(
+    graph: Graph, kind: str, source: str, status: str
+) -> None:
+    session = Session("own id")
+    session.begin(source="transcript")
+    session.add("user", text="go")
+    assert (row_of(graph, session).status, row_of(graph, session).closed) == ("completed", None)
+    session.add(kind, {"source": source})
+    assert (row_of(graph, session).status, row_of(graph, session).closed) == (status, None)
+
+
+def test_a_source_that_knows_says_otherwise_where_a_session_belongs(graph: Graph) -> None:
+    root, other, child = Session("root"), Session("other"), Session("child")
+    for session in (root, other):
+        session.begin()
+    child.begin("child", parents=(f"{root.sid}#{root.lines[0].step.hash}",))
+    told = {"event": "session-opening", "kind": "fork", "revises": 0}
+    child.add("system", told, parents=(child.lines[0].step.hash, f"{other.sid}#{other.lines[0].step.hash}"))
+    project(graph, [root.journal(), other.journal()])
+    row = row_of(graph, child)
+    assert (row.kind, row.parent, row.claimed, row.steps) == ("fork", other.sid, False, 1)
+    assert [link.session for link in whole_trees(graph, [other.sid])] == [other.sid, child.sid]
+    assert [link.session for link in whole_trees(graph, [root.sid])] == [root.sid]
+    child.add("system", {**told, "kind": "child", "revises": 1, "parent_source": {"session": "elsewhere"}})
+    row = row_of(graph, child)
+    assert (row.kind, row.parent, row.claimed_session) == ("child", None, "elsewhere")
 
 
 def test_a_session_says_what_it_is_for_and_in_which_run_and_where(graph: Graph) -> None:
@@ -158,7 +202,7 @@ def test_lines_without_a_time_happened_with_the_line_before(graph: Graph, sessio
 
 def test_a_session_without_any_time_is_listed_under_when_it_was_recorded(graph: Graph) -> None:
     session = Session()
-    session.begin(ts=None)
+    session.begin(ts=None, source="transcript")
     session.add("assistant", {"ts": None}, text="hm")
     row = row_of(graph, session)
     assert (row.started, row.last) == (None, None)

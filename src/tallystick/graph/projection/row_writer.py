@@ -14,7 +14,7 @@ from tallystick.graph.document import COLUMNS, Document, document_of
 from tallystick.graph.graph import Graph
 from tallystick.graph.pending import SessionRows
 from tallystick.graph.projection.earlier import Read, RecordedCall
-from tallystick.graph.projection.statements import columns, insertion
+from tallystick.graph.projection.statements import columns, insertion, replacement
 from tallystick.graph.session_ids import ids_of
 from tallystick.graph.tables import (
     CheckpointRow,
@@ -64,7 +64,7 @@ _WRITE_REQUEST = insertion("requests", RequestState)
 _WRITE_USAGE = insertion("usage", UsageState)
 _WRITE_CHECKPOINT = insertion("checkpoints", CheckpointRow)
 _WRITE_STEP = insertion("steps", StepRow)
-_WRITE_EDGE = insertion("session_edges", EdgeRow)
+_WRITE_EDGE = replacement("session_edges", EdgeRow)
 _WRITE_EVENT = insertion("agent_events", EventRow)
 _WRITE_SYSTEM = insertion("system_events", SystemRow)
 _WRITE_INTENT = insertion("intents", IntentRow)

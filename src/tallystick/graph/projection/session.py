@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Protocol
 
+import msgspec
+
 from tallystick.graph.document import plain_text
 from tallystick.graph.pending import SessionRows
 from tallystick.graph.projection.earlier import EarlierCalls
@@ -23,10 +25,11 @@ from tallystick.graph.projection.rows import (
     whole_or_none,
     written_for_an_hour,
 )
-from tallystick.graph.tables import TOKENS, RequestState, SessionState, StepRow, UsageState
+from tallystick.graph.tables import TOKENS, EdgeRow, RequestState, SessionState, StepRow, UsageState
 from tallystick.graph.times import microseconds, milliseconds
 from tallystick.model.recorded import Recorded
-from tallystick.sessions.states import Moment, Status, after, end_status, word_of_end
+from tallystick.sessions.origins import as_revised, is_revised_opening
+from tallystick.sessions.states import Moment, Status, after, end_status, is_there, open_status, word_of_end
 
 _TITLE_CHARACTERS = 200
 _MOST_WORDS = 1_000
@@ -64,6 +67,8 @@ class SessionProjection:
         state = self.state
         if step.n == 0:
             self._begin(step)
+        if state.closed_at is None and is_there(step.type, step.meta.get("source")):
+            state.status = Status.ACTIVE.value
         at_us = self._see_time(step)
         replaced = self._replaced(step)
         request = self._request_of(step, replaced)
@@ -80,7 +85,9 @@ class SessionProjection:
             self.rows.replaced += [(step.n, replaced) for replaced in replaced_checkpoints(step)]
         if self.lineage.take(step, row):
             self._rate(self._find(request) or self._unasked(), *self.lineage.reached)
-        if step.n == 0 or any("#" in parent for parent in step.parents):
+        if is_revised_opening(step):
+            self._belong(step)
+        elif step.n == 0 or any("#" in parent for parent in step.parents):
             self.rows.edges += edge_rows(step)
         state.size = step.n + 1
         state.last_hash = step.hash
@@ -89,10 +96,22 @@ class SessionProjection:
 
     def _begin(self, step: Recorded) -> None:
         state = self.state
+        state.status = open_status(there=False).value
         state.agent_id = text_or_none(step.member("agent")) or "?"
         state.source_session = text_or_none(step.member("source_session"))
-        state.kind = text_or_none(step.member("kind")) or "root"
-        for edge in edge_rows(step)[:1]:
+        self._belong_to(step)
+
+    def _belong(self, step: Recorded) -> None:
+        """A source says otherwise than the first entry how the session belongs to others: that is its edge from now on."""
+        opening = as_revised(msgspec.structs.replace(step, n=0), step)
+        self._belong_to(opening)
+        self.rows.edges += edge_rows(opening)
+
+    def _belong_to(self, opening: Recorded) -> None:
+        state = self.state
+        state.kind = text_or_none(opening.member("kind")) or "root"
+        edges = edge_rows(opening)[:1] or [EdgeRow(opening.session, 0, 0, state.kind, None, None, None, None)]
+        for edge in edges:
             state.parent_session, state.parent_step = edge.parent_session, edge.parent_step
             state.claimed_session, state.claimed_step = edge.claimed_session, edge.claimed_step
 
@@ -133,23 +152,22 @@ class SessionProjection:
                 word = word_of_end(step.member("status"), step.member("success"))
                 self._change(Moment(step.n, is_end=True, word=word), row)
             case "session_start":
-                self._change(Moment(step.n, is_end=False, is_resumed=step.meta.get("resumed") is True), row)
+                there = is_there(step.type, step.meta.get("source"))
+                self._change(Moment(step.n, False, None, step.meta.get("resumed") is True, there), row)
                 state.goal = state.goal or _short(step.text("content.goal"))
                 state.workspace = state.workspace or _short(step.text("content.workspace"))
 
     def _change(self, moment: Moment, row: StepRow) -> None:
         """The session ends or goes on, if it can; what it cannot do is reported by `tally session show`."""
         state = self.state
-        now = end_status(state.status)
+        now = Status.ACTIVE if state.closed_at is None else end_status(state.status)
         then = after(now, moment)
         if then is now:
             return
-        state.status = then.value
         if then is Status.ACTIVE:
-            state.closed_at = None
+            state.status, state.closed_at = open_status(there=moment.is_there).value, None
         else:
-            state.closed_at = milliseconds(row.at_us)
-        if then is not Status.ACTIVE:
+            state.status, state.closed_at = then.value, milliseconds(row.at_us)
             self._complete()
 
     def _take_prompt(self, step: Recorded, row: StepRow, replaced: StepRow | None) -> None:

@@ -13,6 +13,11 @@ def columns(row: type[msgspec.Struct]) -> str:
     return ", ".join(row.__struct_fields__)
 
 
+def replacement(table: str, row: type[msgspec.Struct]) -> str:
+    """The statement that writes a row of a table, in place of the one with its key."""
+    return insertion(table, row).replace("INSERT", "INSERT OR REPLACE", 1)
+
+
 def insertion(table: str, row: type[msgspec.Struct]) -> str:
     """The statement that writes a row of a table."""
     places = ", ".join("?" * len(row.__struct_fields__))
