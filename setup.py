@@ -1,6 +1,6 @@
 """What pyproject.toml cannot say: the parts of a build that are made.
 
-The compiled catalogue, so that no installed program parses TOML; the digest of the index's rules, so that none reads its own
+The compiled catalogue, so that no installed program parses TOML; the digests of the rules of the index and of states, so that none reads its own
 modules; and the man pages, where `make man` or `make dist` made them.
 """
 
@@ -24,8 +24,9 @@ class BuildWithDigests(build_py):
             compiling = runpy.run_path(str(target / "compiling.py"))
             compiling["store"](compiling["compiled"](compiling["sources"](target)), target)
             rules = runpy.run_path(str(target.parent / "graph" / "rules.py"))
-            digest, _ = rules["computed"](target.parent)
-            rules["store"](digest, None, target.parent)
+            for subject in (rules["ROWS"], rules["STATES"]):
+                digest, _ = rules["computed"](target.parent, subject)
+                rules["store"](digest, None, target.parent, subject)
 
 
 MAN = [str(page) for page in sorted(Path("man").glob("*.1"))]

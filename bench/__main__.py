@@ -28,6 +28,7 @@ from bench import (
     session_log,
     signing,
     start,
+    state,
     tree,
     tui,
     watch,
@@ -46,6 +47,7 @@ def figures(folder: Path, *, full: bool) -> Iterator[Figure]:
     yield from cold.figures(folder / "cold")
     yield from decide.figures(folder / "decide")
     yield from deciding.figures(folder / "deciding")
+    yield from state.figures(folder / "state")
     yield from inspection.figures(folder / "inspection")
     yield from acp.figures(folder / "acp")
     yield from scrub.figures()

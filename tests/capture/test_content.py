@@ -4,8 +4,8 @@ import os
 from hashlib import sha256
 from pathlib import Path
 
-from tallystick.capture.content import MOST_BYTES, Contents
-from tallystick.policy.world import Content, Unread
+from tallystick.capture.content import Contents
+from tallystick.policy.world import MOST_BYTES, Content, Unread
 
 DIGEST = "sha256:" + sha256(b"text \xff").hexdigest()
 LATER = 10**18 * 4

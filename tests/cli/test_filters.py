@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tallystick.cli.filters import read_moment, read_seconds
-from tallystick.seal.names import is_time
+from tallystick.model.moments import is_time
 from tests.support.cases import each, each_case
 
 NOW = datetime(2026, 11, 21, 15, 30, 45, 123456, UTC)

@@ -14,8 +14,8 @@ from tallystick.graph.authorship import (
     name_of_session,
 )
 from tallystick.graph.graph import Graph
-from tallystick.guard.approvals import asked_about
 from tallystick.journal.read import read_at
+from tallystick.state.approvals import asked_about
 from tests.support.working import AGENT, Work
 
 

@@ -94,22 +94,33 @@ def test_what_a_build_stored_is_taken_as_it_is(package: Path) -> None:
 )
 def test_a_damaged_digest_is_computed_again(package: Path, text: str) -> None:
     before = kept(package)
-    (package / rules.STORED).write_text(text)
+    (package / rules.ROWS.stored).write_text(text)
     assert rules.stored(package) is None
     assert kept(package) == before
-    assert json.loads((package / rules.STORED).read_text())["digest"] == before
+    assert json.loads((package / rules.ROWS.stored).read_text())["digest"] == before
     assert [path.name for path in package.glob("graph/.*")] == []
 
 
 def test_the_digest_of_this_program_has_its_roots_and_its_tables() -> None:
     reached = rules.reached(rules.PACKAGE)
-    assert set(rules.ROOTS) <= reached
+    assert set(rules.ROWS.roots) <= reached
     assert {"tallystick.graph.project", "tallystick.lineage.access", "tallystick.journal.read"} <= reached
     assert "graph/schema.sql" in rules.computed(rules.PACKAGE)[1]
     assert not any(module.startswith(("tallystick.cli", "tallystick.tui", "tallystick.service")) for module in reached)
     assert rules.current() == rules.current()
     assert len(rules.current()) == 16
     assert all(rules._version(name) for name in rules.GRAMMARS)
+
+
+def test_what_states_follow_has_a_digest_of_its_own(package: Path) -> None:
+    reached = rules.reached(rules.PACKAGE, rules.STATES)
+    assert {"tallystick.state.reducer", "tallystick.policy.calls.reader", "tallystick.intent.shell.effects"} <= reached
+    assert not any(module.startswith(("tallystick.cli", "tallystick.tui", "tallystick.service")) for module in reached)
+    assert rules.current(rules.STATES) != rules.current()
+    rows = kept(package)
+    digest, stamps = rules.computed(package, rules.STATES)
+    rules.store(digest, stamps, package, rules.STATES)
+    assert (rules.stored(package, rules.STATES), rules.stored(package)) == (digest, rows)
 
 
 def runtime_imports(text: str) -> Iterator[str]:

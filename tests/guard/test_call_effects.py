@@ -2,15 +2,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tallystick.guard.call_effects import CallEffects, Deeds, may_change_anything, recorded_deed
+from tallystick.guard.call_effects import Deeds, recorded_deed
 from tallystick.guard.live_world import LiveWorld
-from tallystick.intent.shell.commands import Environment
-from tallystick.intent.shell.effects import effects
 from tallystick.model.decision import Call
 from tallystick.model.intent import Effects, Operation
 from tallystick.model.step import Json
 from tallystick.policy.calls.reader import read_call
 from tallystick.policy.settings import Settings
+from tallystick.state.effects import CallEffects
 
 
 def call(args: Json, *, session: str = "s", call_id: str | None = None) -> Call:
@@ -70,11 +69,3 @@ def test_what_prints_a_secret_says_so(tmp_path: Path) -> None:
     assert deed_in(tmp_path, "gh auth token").sensitive
     assert deed_in(tmp_path, "cat /proc/self/environ").sensitive
     assert not deed_in(tmp_path, "echo hello").sensitive
-
-
-def test_whatever_runs_code_may_change_anything() -> None:
-    here = Environment(variables={}, folder="/p")
-    assert all(
-        may_change_anything(effects(text, here)) for text in ("make", "./x", "frobnicate", 'eval "$X"', "pytest")
-    )
-    assert not any(may_change_anything(effects(text, here)) for text in ("ls", "cat a", "git status", "cp a b"))

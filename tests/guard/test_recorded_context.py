@@ -223,7 +223,7 @@ def test_a_decider_that_is_warmed_has_read_what_the_newest_sessions_did(work: Wo
     work.wrote("a.sh", HELLO)
     work.restart()
     work.decider.warm()
-    assert [story.calls for story in work.decider._record._stories.values()] == [1]
+    assert [state.calls for _, state in work.decider.states.others(("", ""))] == [1]
 
 
 def test_a_file_that_was_there_is_not_new_because_it_is_touched(work: Work) -> None:

@@ -7,8 +7,7 @@ from datetime import UTC, datetime, timedelta, timezone
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tallystick.model.moments import epoch_time, normal_time, write_time
-from tallystick.seal.names import is_time
+from tallystick.model.moments import epoch_time, is_time, microseconds, normal_time, write_time
 from tests.support.cases import each, each_case
 
 BERLIN = timezone(timedelta(hours=1))
@@ -74,3 +73,14 @@ def test_a_time_that_was_written_reads_back(naive: datetime) -> None:
 )
 def test_seconds_since_1970_become_a_time_or_none(seconds: float, expected: str | None) -> None:
     assert epoch_time(seconds) == expected
+
+
+@given(st.datetimes(min_value=datetime(1, 1, 1), max_value=datetime(9999, 12, 31), timezones=st.just(UTC)))
+def test_a_time_is_as_many_microseconds_as_lie_between(moment: datetime) -> None:
+    found = microseconds(write_time(moment).rjust(27, "0"))
+    assert found == (moment - datetime(1970, 1, 1, tzinfo=UTC)) // datetime.resolution
+
+
+@each("text", [None, 5, "", "yesterday", "2026-01-02", "2026-01-02T03:04:05Z", "2026-02-31T03:04:05.000000Z"])
+def test_anything_else_is_no_number_of_microseconds(text: object) -> None:
+    assert microseconds(text) is None

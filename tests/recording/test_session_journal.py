@@ -25,6 +25,8 @@ from tallystick.journal.home import Home
 from tallystick.journal.read import read_session
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Json
+from tallystick.recording import session_journal
+from tallystick.recording.record import SessionRecord
 from tallystick.recording.recorder import Recorder
 from tallystick.recording.session_journal import JournalStore
 from tallystick.recording.session_log import Session, SessionManager
@@ -213,6 +215,37 @@ def test_an_event_of_which_the_disk_took_half_is_recorded_whole_and_once(store: 
     assert [step.type for step in steps_of(store) if "seq" in step.meta] == ["model_call", "assistant", "user"]
     assert [len(event.content) for event in store.load("s").events] == [20_000, 5]
     store.close()
+
+
+def test_on_a_full_disk_a_refused_event_reads_nothing_again(
+    store: JournalStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store.create(RUNNING)
+    for number in range(200):
+        store.append("s", said(f"event {number}"))
+    store.release("s")
+    assert store.last_seq("s") == 200  # all of it is read
+    read: list[str] = []
+
+    def again(*_: object, **__: object) -> tuple[()]:
+        read.append("again")
+        return ()
+
+    for name in ("read_file", "read_session"):
+        monkeypatch.setattr(session_journal, name, again)
+    monkeypatch.setattr(SessionRecord, "_take", lambda *_: read.append("entry"))
+    [(_, path)] = store.recorder.home.sessions()
+    before, handler = resource.getrlimit(resource.RLIMIT_FSIZE), signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (path.stat().st_size, before[1]))
+    try:
+        for _ in range(5):
+            with pytest.raises(JournalError, match="cannot append"):
+                store.append("s", said("refused"))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        signal.signal(signal.SIGXFSZ, handler)
+    assert read == []
+    assert store.append("s", said("after")) == 201
 
 
 def test_an_id_that_the_agent_gives_twice_loses_nothing(store: JournalStore) -> None:

@@ -9,9 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tallystick.errors import FormatError
+from tallystick.model.moments import is_time
 from tallystick.seal import names as module
 from tallystick.seal.canonical import canonical
-from tallystick.seal.names import check_meta, fit_meta, is_field_name, is_meta_string, is_time
+from tallystick.seal.names import check_meta, fit_meta, is_field_name, is_meta_string
 from tests.seal.sentences import refusal
 from tests.support.cases import each
 

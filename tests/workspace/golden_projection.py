@@ -57,7 +57,7 @@ def golden() -> dict[str, object]:
 
 def tables_digest() -> str:
     """The digest of the statements that lay the tables, without comments and spacing."""
-    folder = rules.PACKAGE / Path(rules.STORED).parent
+    folder = rules.PACKAGE / Path(rules.ROWS.stored).parent
     lines = (line.partition("--")[0] for name in _TABLES for line in (folder / name).read_text("utf-8").splitlines())
     return sha256(" ".join(" ".join(lines).split()).encode()).hexdigest()[:16]
 

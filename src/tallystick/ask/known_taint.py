@@ -11,7 +11,6 @@ from functools import lru_cache
 
 from tallystick.errors import TallystickError
 from tallystick.graph.calls import home_of
-from tallystick.graph.document import plain_text
 from tallystick.graph.graph import Graph, GraphError
 from tallystick.graph.taint import Input, Taints, VersionAt, inputs_of, newest_below, newest_version, place_of
 from tallystick.journal.home import Home
@@ -19,6 +18,7 @@ from tallystick.journal.read import read_at
 from tallystick.lineage.quoting import Indexed, holds_key, indexed, is_copied, lines_of, written_texts
 from tallystick.lineage.taint import Trust, Via, joined
 from tallystick.model.decision import Call
+from tallystick.model.plain_text import plain_text
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Json
 from tallystick.policy.calls.reader import read_call

@@ -13,12 +13,12 @@ import orjson
 
 from tallystick.ask.known_taint import Memory, has_secret_shown, is_secret_by_name, read_recorded
 from tallystick.errors import TallystickError
-from tallystick.graph.document import plain_text
 from tallystick.graph.graph import Graph
 from tallystick.graph.taint import Place
 from tallystick.journal.home import Home
 from tallystick.journal.read import read_at, read_session
 from tallystick.lineage.taint_tree import TaintNode, found_tree, said_tree
+from tallystick.model.plain_text import plain_text
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Json
 from tallystick.policy.taint.flows import RISKS, findings, ways

@@ -15,9 +15,8 @@ from collections import OrderedDict
 from collections.abc import Callable
 from hashlib import sha256
 
-from tallystick.policy.world import Content, Unread
+from tallystick.policy.world import MOST_BYTES, Content, Unread
 
-MOST_BYTES = 256 << 10
 _MOST_SECONDS = 0.1
 _PIECE = 64 << 10
 _MOST_KEPT_BYTES = 8 << 20

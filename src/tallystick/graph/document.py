@@ -1,6 +1,6 @@
 """What of a step can be found by its words.
 
-Owns which field goes into which column of the search index, and how a value becomes text. Pure: the same step gives the
+Owns which field goes into which column of the search index. Pure: the same step gives the
 same document, so that a snippet can be made from the journal.
 """
 
@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
+from tallystick.model.plain_text import CUT_CHARACTERS, plain_text
 from tallystick.model.recorded import Recorded
-from tallystick.model.step import Json
 
 # The column that holds most of the text comes first: FTS5 spends a byte on each word and document for every other one.
 COLUMNS = ("output", "text", "thinking", "args", "prompt", "error")
@@ -17,9 +17,6 @@ COLUMNS = ("output", "text", "thinking", "args", "prompt", "error")
 
 TOKENIZER = "unicode61 remove_diacritics 2"
 """How text is cut into words: at everything that is not a letter or digit; case and accents do not matter."""
-
-CUT_CHARACTERS = 65_536
-"""Of each column only so much is searchable."""
 
 Document: TypeAlias = tuple[str | None, ...]
 """The text of each of COLUMNS; None where none exists."""
@@ -48,25 +45,3 @@ def document_of(step: Recorded) -> Document | None:
     if any(document):
         return document
     return None
-
-
-def plain_text(value: Json) -> str:
-    """The strings and numbers in a value, one a line, without the names of members: what a person would search for."""
-    if isinstance(value, str):
-        return value[:CUT_CHARACTERS]
-    found: list[str] = []
-    length = 0
-    waiting = [value]
-    while waiting and length < CUT_CHARACTERS:
-        item = waiting.pop()
-        if isinstance(item, str):
-            found.append(item)
-            length += len(item) + 1
-        elif isinstance(item, dict):
-            waiting.extend(reversed([*item.values()]))
-        elif isinstance(item, list):
-            waiting.extend(reversed(item))
-        elif isinstance(item, int | float) and not isinstance(item, bool):
-            found.append(str(item))
-            length += len(found[-1]) + 1
-    return "\n".join(found)[:CUT_CHARACTERS]

@@ -1,6 +1,6 @@
-"""Which rules the rows of the index follow: one digest over everything that they depend on.
+"""Which rules the rows of the index follow, and the states of sessions: a digest over everything that each depends on.
 
-Owns finding that: the modules that projecting reaches, the data files beside them, the versions of the grammars and of
+Owns finding that: the modules that making them reaches, the data files beside them, the versions of the grammars and of
 Python. Opens files of this package only, and runs while a wheel is built, so it needs only the standard library. Must not
 know what a rule says.
 """
@@ -17,12 +17,25 @@ from contextlib import suppress
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 PACKAGE = Path(__file__).parents[1]
-STORED = f"{Path(__file__).parent.name}/rules.json"
-ROOTS = ("tallystick.workspace.indexing",)
-"""The modules from which everything is reached that turns journals into rows."""
+_FOLDER = Path(__file__).parent.name
+
+
+class Subject(NamedTuple):
+    """Something that is made of journals, and follows rules."""
+
+    roots: tuple[str, ...]
+    """The modules from which everything is reached that makes it."""
+    stored: str
+    """The file below the package that keeps the digest."""
+
+
+ROWS = Subject(("tallystick.workspace.indexing",), f"{_FOLDER}/rules.json")
+"""The rows of the index."""
+STATES = Subject(("tallystick.guard.decide",), f"{_FOLDER}/state_rules.json")
+"""The states of sessions, by which their calls are judged."""
 GRAMMARS = ("tree_sitter", "tree_sitter_bash")
 """Packages that read what agents write; another version may read it in another way."""
 
@@ -39,9 +52,9 @@ Stamp: TypeAlias = list[int]
 
 
 @cache
-def current() -> str:
+def current(subject: Subject = ROWS) -> str:
     """The digest of the rules of this program, the same as long as the process runs."""
-    seen = hashlib.sha256(_of_files(PACKAGE).encode())
+    seen = hashlib.sha256(_of_files(PACKAGE, subject).encode())
     seen.update(repr((sys.version_info[:2], [_version(name) for name in GRAMMARS])).encode())
     return seen.hexdigest()[:_DIGITS]
 
@@ -55,23 +68,23 @@ def _version(package: str) -> str:
     return " ".join(sorted(name for name in beside if name.startswith(f"{package}-") and name.endswith(".dist-info")))
 
 
-def _of_files(package: Path) -> str:
+def _of_files(package: Path, subject: Subject) -> str:
     """The digest of the files, from where it was stored if none of them has changed; else it is made, and stored."""
-    digest = stored(package)
+    digest = stored(package, subject)
     if digest is None:
-        digest, stamps = computed(package)
+        digest, stamps = computed(package, subject)
         with suppress(OSError):  # a read-only installation: it is computed at each start
-            store(digest, stamps, package)
+            store(digest, stamps, package, subject)
     return digest
 
 
-def stored(package: Path) -> str | None:
+def stored(package: Path, subject: Subject = ROWS) -> str | None:
     """The digest that is stored in a package; None if it is missing or of other files.
 
     A build stores it without stamps: the files of an installed package do not change.
     """
     try:
-        found = json.loads((package / STORED).read_bytes())
+        found = json.loads((package / subject.stored).read_bytes())
         digest, stamps = str(found["digest"]), found["stamps"]
     except (OSError, ValueError, KeyError, TypeError):
         return None
@@ -88,14 +101,14 @@ def stored(package: Path) -> str | None:
         return None
 
 
-def computed(package: Path) -> tuple[str, dict[str, Stamp]]:
-    """The digest of the names and contents of all files that rows depend on, and the stamp of each.
+def computed(package: Path, subject: Subject = ROWS) -> tuple[str, dict[str, Stamp]]:
+    """The digest of the names and contents of all files that something depends on, and the stamp of each.
 
     Raises:
         OSError: a file cannot be read.
     """
     modules = _modules(package)
-    names = {modules[module] for module in reached(package)}
+    names = {modules[module] for module in reached(package, subject)}
     names.update(_data_of(package, {name.rpartition("/")[0] for name in names}))
     hashed = hashlib.sha256()
     stamps: dict[str, Stamp] = {}
@@ -107,10 +120,10 @@ def computed(package: Path) -> tuple[str, dict[str, Stamp]]:
     return hashed.hexdigest(), stamps
 
 
-def reached(package: Path) -> set[str]:
+def reached(package: Path, subject: Subject = ROWS) -> set[str]:
     """The modules of a package that the roots import, and those that these import, wherever in their text it stands."""
     modules = _modules(package)
-    pending, found = [root for root in ROOTS if root in modules], set[str]()
+    pending, found = [root for root in subject.roots if root in modules], set[str]()
     while pending:
         module = pending.pop()
         if module in modules and module not in found:
@@ -127,7 +140,7 @@ def imports(text: str) -> Iterator[str]:
         yield from (f"{source}.{name}" for name in re.findall(r"\w+", _NOT_A_NAME.sub("", names)))
 
 
-def store(digest: str, stamps: dict[str, Stamp] | None, package: Path) -> None:
+def store(digest: str, stamps: dict[str, Stamp] | None, package: Path, subject: Subject = ROWS) -> None:
     """Keep a digest in a package, whole or not at all: other processes may read or write it meanwhile.
 
     Raises:
@@ -135,7 +148,7 @@ def store(digest: str, stamps: dict[str, Stamp] | None, package: Path) -> None:
     """
     import tempfile
 
-    place = package / STORED
+    place = package / subject.stored
     handle, name = tempfile.mkstemp(dir=place.parent, prefix=f".{place.name}.")
     temporary = Path(name)
     try:

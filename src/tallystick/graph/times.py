@@ -5,24 +5,8 @@ Owns turning the record's times into numbers. Must not read a clock.
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
-
 from tallystick.errors import UsageError
-from tallystick.model.step import Json
-from tallystick.seal.names import is_time
-
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MICROSECOND = timedelta(microseconds=1)
-
-
-def microseconds(text: Json) -> int | None:
-    """Microseconds since 1970 of a time as the record writes it; None for anything else."""
-    if not is_time(text):
-        return None
-    try:
-        return (datetime.fromisoformat(text) - _EPOCH) // _MICROSECOND
-    except ValueError:  # the 31st of February
-        return None
+from tallystick.model.moments import microseconds
 
 
 def milliseconds(at_us: int) -> int:

@@ -18,15 +18,15 @@ from msgspec.structs import replace
 from tallystick.catalog.agents import CONVENTIONS, folder_variables
 from tallystick.errors import NotFoundError, PolicyError
 from tallystick.graph.calls import home_of
-from tallystick.graph.times import microseconds
-from tallystick.guard.call_effects import CallEffects, recorded_deed
+from tallystick.guard.call_effects import recorded_deed
 from tallystick.guard.decide import AgentMachine, Decider
 from tallystick.guard.effect_counts import EffectCounts
 from tallystick.guard.policies import Policies, load_set, read_policy_file
-from tallystick.guard.session_state import SessionState
+from tallystick.guard.recorded_context import past_of
 from tallystick.journal.home import Home
 from tallystick.journal.read import read_session
 from tallystick.model.decision import NO_OPINION, Call, Decision, Effect
+from tallystick.model.moments import microseconds
 from tallystick.model.recorded import Recorded
 from tallystick.policy.calls.acts import is_below
 from tallystick.policy.calls.reader import read_call
@@ -35,9 +35,12 @@ from tallystick.policy.facts import Facts
 from tallystick.policy.kinds import Named, kinds_of
 from tallystick.policy.settings import Profile, Settings
 from tallystick.policy.taint.untrusted_input import Hearing
-from tallystick.policy.world import Content, FileState, Marker, Past, Provenance, Tracking, Unread
+from tallystick.policy.world import Content, FileState, Past, Provenance, Tracking, Unread
 from tallystick.recording.jsonify import plain
+from tallystick.state.effects import CallEffects
 from tallystick.state.families import Start
+from tallystick.state.family_state import FamilyState
+from tallystick.state.reducer import FamilyStep, Knowledge, advance
 
 
 class HistoricalWorld:
@@ -46,10 +49,28 @@ class HistoricalWorld:
     def __init__(self) -> None:
         self.folder: str | None = None
         """Where the session works."""
-        self.story: SessionState | None = None
+        self.story = FamilyState()
         """What it has done."""
+        self.hearing = Hearing()
+        """What it has heard, to be asked."""
         self.at_us = 0
         """When the call was made."""
+        self._known: Knowledge | None = None
+
+    def know(self, known: Knowledge) -> None:
+        """Have it know what is known besides the session's steps."""
+        self._known = known
+        self._hear()
+
+    def note(self, start: Start, step: Recorded) -> None:
+        """Take in one more step of the session."""
+        if self._known is not None:
+            self.story, _ = advance(self.story, FamilyStep(start, step), self._known)
+            self._hear()
+
+    def _hear(self) -> None:
+        if self._known is not None:
+            self.hearing = Hearing(self._known.earlier, self._known.is_secret, self._known.held, self.story.heard)
 
     def real(self, path: str) -> str:
         """The path as it is spelled."""
@@ -73,9 +94,7 @@ class HistoricalWorld:
 
     def provenance(self, path: str) -> Provenance:
         """What the session itself did there."""
-        if self.story is None:
-            return Provenance()
-        taint, made = self.story.hearing.taint(path), self.story.files.made(path)
+        taint, made = self.hearing.taint(path), self.story.files.made(path)
         known = Provenance(trust=taint.trust, is_sensitive=taint.is_sensitive, evidence=taint.sources[:2])
         if made is None or made.is_gone:
             return known
@@ -99,24 +118,7 @@ class HistoricalWorld:
 
     def past(self) -> Past:
         """What the session has done."""
-        if self.story is None:
-            return Past(workspace=self.folder)
-        files, hosts = self.story.recent(self.at_us)
-        if self.story.sensitive:
-            markers = {Marker.SENSITIVE_READ}
-        else:
-            markers = set()
-        return Past(
-            markers=frozenset(markers | ({Marker.UNTRUSTED_READ} if self.story.hearing.texts else set())),
-            sensitive=self.story.sensitive,
-            calls=self.story.calls,
-            network_calls=self.story.network_calls,
-            recent_file_calls=files,
-            recent_network_calls=hosts,
-            heard=self.story.hearing,
-            workspace=self.folder,
-            hosts=frozenset(self.story.hosts),
-        )
+        return replace(past_of(self.story, self.hearing, self.at_us), workspace=self.folder)
 
 
 _MOST_LISTED = 1000
@@ -202,7 +204,7 @@ def hold_against_record(
     for sid, path in sorted(home.sessions()):
         is_seen = False
         then = HistoricalWorld()
-        then.story = _story(home, then, settings)
+        then.know(_known(then, settings))
         for made in _calls(home, sid, path, then):
             then.folder = then.folder or made.call.cwd
             if since is not None and made.said_at < since:
@@ -218,8 +220,8 @@ def hold_against_record(
     return counting.done()
 
 
-def _story(home: Home, then: HistoricalWorld, settings: Settings) -> SessionState:
-    """What a session did, to be reported step by step."""
+def _known(then: HistoricalWorld, settings: Settings) -> Knowledge:
+    """What is known of a session's calls and paths besides its steps."""
 
     def read(call: Call) -> CallEffects:
         user = home_of(call.cwd) or str(Path.home())
@@ -229,7 +231,7 @@ def _story(home: Home, then: HistoricalWorld, settings: Settings) -> SessionStat
         named = Named(path=path, real=path, home=home_of(path) or str(Path.home()), workspace=then.folder)
         return not kinds_of(named, settings).isdisjoint(("secret", "credential"))
 
-    return SessionState(home, Hearing(is_secret=is_secret), read, lambda _: False)
+    return Knowledge(read=read, is_secret=is_secret)
 
 
 def _moving() -> dict[str, str]:
@@ -238,7 +240,7 @@ def _moving() -> dict[str, str]:
 
 
 def _calls(home: Home, sid: str, path: Path, then: HistoricalWorld) -> Iterator[_Made]:
-    """The calls of a session, in order, each as it was asked about. What was done is told to the story after each."""
+    """The calls of a session, in order, each as it was asked about. What was done is told after each."""
     steps = list(read_session(home, sid, load_blobs=True))
     ended = {
         corr: step for step in steps if step.type == "tool_result" and isinstance(corr := step.member("corr"), str)
@@ -250,7 +252,7 @@ def _calls(home: Home, sid: str, path: Path, then: HistoricalWorld) -> Iterator[
         source, agent = str(step.member("source_session") or source), str(step.member("agent") or agent)
         start = Start(sid=sid, agent=agent or CONVENTIONS.assumed, source=source or sid)
         if step.type != "tool_call" or "corroborates" in step.meta or "revises" in step.meta:
-            _note_start(then, start, step)
+            then.note(start, step)
             continue
         corr = step.member("corr")
         result = None
@@ -267,12 +269,7 @@ def _calls(home: Home, sid: str, path: Path, then: HistoricalWorld) -> Iterator[
             cwd=folder,
         )
         yield _Made(step, call, succeeded, str(step.meta.get("ts", step.meta.get("recorded", ""))))
-        _note_start(then, start, step)
-
-
-def _note_start(then: HistoricalWorld, start: Start, step: Recorded) -> None:
-    if then.story is not None:
-        then.story.take(start, step)
+        then.note(start, step)
 
 
 class _Counting:

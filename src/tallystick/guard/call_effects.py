@@ -1,7 +1,8 @@
 """What a call that was judged is remembered by when later calls of its session are judged.
 
-Owns CallEffects, kept for the short time between a decision and the entry of the call in the record. The record decides what
-happened; CallEffects only saves reading the same call again, and says what was there before it ran. Must not know sessions.
+Owns making CallEffects, and keeping them for the short time between a decision and the entry of the call in the record. The
+record decides what happened; they only save reading the same call again, and say what was there before it ran. Must not know
+sessions.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from tallystick.policy.risks import environments, searches, secret_managers, sec
 from tallystick.policy.settings import Settings
 from tallystick.policy.taint.origins import REACHES, TAKES
 from tallystick.policy.world import FileKind, World
+from tallystick.state.effects import CallEffects
 
 _MOST = 256
 _MOST_BYTES = 64 << 10
@@ -36,23 +38,6 @@ _SENSITIVE = (
 )
 """What finds the risks that the record remembers a call by."""
 _CHANGES = (Action.WRITE, Action.DELETE, Action.MOVE)
-
-
-class CallEffects(msgspec.Struct, frozen=True, kw_only=True):
-    """A call, as later ones are judged by it."""
-
-    effects: Effects
-    texts: tuple[str, ...] = ()
-    """Commands and codes among its arguments."""
-    folder: str | None = None
-    is_unlisted: bool = False
-    """Nothing is known of its tool but the name."""
-    sensitive: tuple[str, ...] = ()
-    """What it reads that is a secret, other than by a path."""
-    existing: frozenset[str] | None = None
-    """Of the files that it changes, those that were there before; None: no one looked."""
-    files: int = 0
-    hosts: int = 0
 
 
 def deed_of(reading: CallReading, facts: Facts, world: World, settings: Settings) -> CallEffects:
@@ -175,10 +160,3 @@ def _keys(call: Call) -> Iterator[tuple[object, ...]]:
         return
     if len(text) <= _MOST_BYTES:
         yield call.agent, session, call.tool, text
-
-
-def may_change_anything(effects: Effects) -> bool:
-    """Whether a call runs something whose doing is not reported."""
-    return bool(effects.opaque) or any(
-        intent.domain is Domain.UNKNOWN or intent.operation is Operation.EXECUTE for intent in effects.intents
-    )

@@ -11,6 +11,7 @@ import posixpath
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
+from hashlib import sha256
 from pathlib import Path
 
 import msgspec
@@ -18,10 +19,12 @@ import msgspec
 from tallystick.agents.hooks import HookAdapter, hook_adapters
 from tallystick.capture.tracking import load_git, repository_of, tracking_of
 from tallystick.catalog.agents import Base, folder_variables, hook_switches
-from tallystick.guard.call_effects import CallEffects, Deeds, deed_of, recorded_deed
+from tallystick.graph import rules
+from tallystick.guard.call_effects import Deeds, deed_of, recorded_deed
 from tallystick.guard.live_world import LiveWorld, inspect_written
 from tallystick.guard.policies import Policies, detectors
-from tallystick.guard.recorded_context import OnRecord, PathFacts
+from tallystick.guard.recorded_context import OnRecord
+from tallystick.guard.unread_history import WorstHistory, cautious
 from tallystick.journal.home import Home
 from tallystick.model.decision import Call, Decision
 from tallystick.policy.calls.acts import is_below
@@ -33,6 +36,8 @@ from tallystick.policy.protected.places import Kind, Naming, Places, Projects, P
 from tallystick.policy.protected.recorder import Recorder
 from tallystick.policy.settings import Settings
 from tallystick.policy.world import Content, World
+from tallystick.state.effects import CallEffects
+from tallystick.state.reducer import Knowledge
 
 _MOVING = (*folder_variables(), "TMPDIR")
 
@@ -93,11 +98,25 @@ class Decider:
         )
 
         self._deeds = Deeds()
-        self._record = OnRecord(home, self._recorded, PathFacts(self._is_secret, self._is_shared, _file_text))
+        beside = Knowledge(read=self._recorded, is_secret=self._is_secret, is_shared=self._is_shared, held=_file_text)
+        self._record = OnRecord(home, beside, self._rules)
+        self.states = self._record.states
+        """What the sessions that called lately have done."""
 
     def facts(self, call: Call) -> Facts:
         """What is known of a call that is about to be made."""
-        world, settings = self._world(call), self.policies.settings
+        return self._facts(call, LiveWorld(self._record.before(call)))
+
+    def read_history(self, call: Call) -> None:
+        """Read all that the session of a call has done, however long that takes."""
+        self._record.read_all(call)
+
+    def has_read(self, call: Call) -> bool:
+        """Whether all that the session of a call has done is read."""
+        return self._record.before(call).is_whole
+
+    def _facts(self, call: Call, world: World) -> Facts:
+        settings = self.policies.settings
         reading, facts = judged(call, self._ground, world, settings, detectors())
         self._deeds.note(call, deed_of(reading, facts, world, settings))
         return facts
@@ -118,7 +137,14 @@ class Decider:
         Raises:
             PolicyError: they cannot judge it. The caller answers with `undecided`.
         """
-        facts = self.facts(call)
+        before = self._record.before(call)
+        decision = self._decided(self._facts(call, LiveWorld(before)))
+        if before.is_whole:
+            return decision
+        worst = self._decided(self.facts_in(LiveWorld(WorstHistory(before)), call))
+        return cautious(decision, worst, is_interactive=self.policies.settings.is_interactive)
+
+    def _decided(self, facts: Facts) -> Decision:
         return self.policies.in_force(facts.root).decide(facts, self.policies.settings)
 
     def look_after(self, call: Call) -> Decision:
@@ -127,17 +153,18 @@ class Decider:
         Raises:
             PolicyError: they cannot judge it.
         """
-        facts = self.facts_in(self._world(call), call)
+        facts = self.facts_in(LiveWorld(self._record.before(call)), call)
         written = [
             act.resource for act in facts.acts if act.action is Action.WRITE and isinstance(act.resource, FileFacts)
         ]
         acts = tuple(_as_found(file, Path(self._ground.home)) for file in written[:_MOST_LOOKED_AT] if file.is_known)
         found = msgspec.structs.replace(facts, acts=tuple(act for act in acts if act is not None))
-        return self.policies.in_force(facts.root).decide(found, self.policies.settings)
+        return self._decided(found)
 
-    def _world(self, call: Call) -> LiveWorld:
-        """The machine and the record, as they are for a call."""
-        return LiveWorld(self._record.before(call))
+    def _rules(self) -> str:
+        """The digest of what the state of a session follows from besides its journals: this program, and the settings."""
+        settings = msgspec.json.encode(self.policies.settings, order="deterministic")
+        return f"{rules.current(rules.STATES)}-{sha256(settings).hexdigest()[:16]}"
 
     def _recorded(self, call: Call) -> CallEffects:
         """What a call that is on record does."""

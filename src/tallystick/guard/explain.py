@@ -97,6 +97,7 @@ def explain_step(index: Index, home: Home, name: str) -> Explained:
 def explain_call(home: Home, call: Call) -> Explained:
     """What is decided on a call, act by act."""
     decider = Decider(home, AgentMachine(Path.home(), environment=os.environ))
+    decider.read_history(call)
     facts = decider.facts(call)
     policies = decider.policies.in_force(facts.root)
     settings = decider.policies.settings

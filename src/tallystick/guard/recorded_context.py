@@ -1,8 +1,8 @@
 """What the record says at the moment a call is judged: what its session did, who wrote a file, what the user let run before.
 
-Owns joining three sources: the journals of the call's own sessions, those of other live sessions, and the index, which has
-all others and lags by seconds. Must not know what follows from an answer. It answers for one Decider, and holds the state of
-the sessions that called lately; what it forgets it reads again.
+Owns joining three sources: what the call's own sessions did, what other live sessions did, and the index, which has all
+others and lags by seconds. Must not know how the first two follow from journals (`family_states`), nor what follows from an
+answer. It answers for one Decider.
 """
 
 from __future__ import annotations
@@ -11,8 +11,7 @@ import contextlib
 import posixpath
 import threading
 import time
-from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,10 +22,9 @@ from tallystick.catalog.agents import CONVENTIONS, Base, Kind, places
 from tallystick.errors import TallystickError
 from tallystick.graph.authorship import LastChange, VersionMaker, asked_about_files, has_run, last_change, makers
 from tallystick.graph.graph import Graph, GraphError
-from tallystick.guard.approvals import asked_about
-from tallystick.guard.file_authors import Made, is_upkeep
+from tallystick.guard.family_states import FamilyStates
 from tallystick.guard.session_families import SessionFamilies
-from tallystick.guard.session_state import ReadDeed, SessionState
+from tallystick.guard.snapshots import Snapshots
 from tallystick.intent.shell.commands import Environment
 from tallystick.intent.shell.effects import effects
 from tallystick.journal.home import Home
@@ -36,9 +34,12 @@ from tallystick.model.decision import Call
 from tallystick.policy.taint.origins import PUTS
 from tallystick.policy.taint.untrusted_input import Found, Hearing
 from tallystick.policy.world import Maker, Marker, Past, Provenance
+from tallystick.state.approvals import asked_about
 from tallystick.state.families import Family
+from tallystick.state.family_state import FamilyState
+from tallystick.state.files import Made, is_upkeep
+from tallystick.state.reducer import Knowledge, about_to, loaded
 
-_MOST_STORIES = 64
 _MOST_ASKED = 2_000
 _MOST_WARMED = 4
 _MOST_SOURCES = 3
@@ -58,6 +59,7 @@ _PATIENCE_S = 0.02
 _LATE_US = 600_000_000
 """So much later than the question the result of a call is looked for again."""
 _FOREIGN = frozenset((Maker.OTHER_SESSION, Maker.OUTSIDE))
+_NO_FAMILY = ("", "")
 
 
 class _Open(threading.local):
@@ -68,96 +70,85 @@ class _Open(threading.local):
     tried: float = float("-inf")
 
 
-class PathFacts(NamedTuple):
-    """What is known of a path besides the record."""
-
-    is_secret: Callable[[str], bool]
-    """Whether it holds secrets, by its name."""
-    is_shared: Callable[[str], bool]
-    """Whether what it holds is not a secret, whatever it looks like: it is in version control."""
-    held: Callable[[str], str] = lambda _: ""
-    """What the file holds now; nothing of what is not text, or too large."""
-
-
-class FamilyState(NamedTuple):
-    """A family of sessions, and what it has done so far."""
-
-    family: Family
-    story: SessionState
-
-
 class OnRecord:
     """The record of one store, for calls that are to be judged. Safe for several threads."""
 
-    def __init__(self, home: Home, read: ReadDeed, paths: PathFacts) -> None:
-        """Answer for the store at `home`. `read`: what a recorded call does."""
+    def __init__(self, home: Home, known: Knowledge, rules: Callable[[], str]) -> None:
+        """Answer for the store at `home`.
+
+        Args:
+            known: what is known besides the record.
+            rules: the digest of what states follow from besides journals.
+        """
         self._home = home
-        self._read = read
-        self._paths = paths
+        self._base = known
         self._lock = threading.RLock()
         self._open = _Open()
-        self._kin = SessionFamilies(home, self._graph)
-        self._stories: OrderedDict[Family, SessionState] = OrderedDict()
+        self._families = SessionFamilies(home, self._graph)
+        self.states = FamilyStates(home, self._families, self._known, Snapshots(home, rules), self._lock)
+        """What the families that called lately have done."""
         self._approved: set[str] = set()
         self._approved_to = 0
         self._is_asking = False
-        self._loaded: set[Family] = set()
 
     def before(self, call: Call) -> Before:
         """What is on record now that a call is about to be made."""
         with self._lock:
-            family = self._kin.family(call.agent, call.session)
-            story = self._story(family)
-            story.is_about_to(call.call_id)
-            return Before(self, FamilyState(family, story))
+            family = self._families.family(call.agent, call.session)
+            is_whole = self._read_on(family, call.session)
+            state = self.states.change(family, lambda state: about_to(state, call.call_id))
+            return Before(self, family, state, is_whole=is_whole)
+
+    def read_all(self, call: Call) -> None:
+        """Read all that the session of a call has done, however long that takes."""
+        with self._lock:
+            self.states.read_all(self._families.family(call.agent, call.session))
 
     def warm(self) -> None:
         """Read what the newest sessions did, before a call waits for it."""
         with self._lock:
-            for family in self._kin.newest(_MOST_WARMED):
-                self._story(family)
+            newest = self._families.newest(_MOST_WARMED)
+        for family in newest:
+            with self._lock:
+                self._read_on(family)
 
-    def _story(self, family: Family) -> SessionState:
-        """The story of a family, read on to where it is now."""
-        story = self._stories.pop(family, None) or self._new(family)
-        self._stories[family] = story
-        while len(self._stories) > _MOST_STORIES:
-            self._stories.popitem(last=False)
-        story.follow(self._kin.journals(family))
-        self._load_orders(family, story)
-        return story
+    def _read_on(self, family: Family, own: str | None = None) -> bool:
+        """Read on in the journals of a family; whether all of them are read."""
+        state, is_whole = self.states.standing(family, own)
+        if is_whole and not state.has_orders and state.workspace is not None:
+            self._load_orders(family, state.workspace)
+        return is_whole
 
-    def _new(self, family: Family) -> SessionState:
-        hearing = Hearing(
-            lambda path, is_deep: self._known_elsewhere(family, path, is_deep=is_deep),
-            self._paths.is_secret,
-            self._paths.held,
+    def _known(self, family: Family) -> Knowledge:
+        return msgspec.structs.replace(
+            self._base, earlier=lambda path, is_deep: self._known_elsewhere(family, path, is_deep=is_deep)
         )
-        return SessionState(self._home, hearing, self._read, self._paths.is_shared)
 
-    def _load_orders(self, family: Family, story: SessionState) -> None:
+    def hearing(self, family: Family, state: FamilyState) -> Hearing:
+        """What a family has heard, to be asked."""
+        known = self._known(family)
+        return Hearing(known.earlier, known.is_secret, known.held, state.heard)
+
+    def _load_orders(self, family: Family, workspace: str) -> None:
         """What the agent itself read at the start, as far as other sessions wrote it: no call tells of that."""
-        if family in self._loaded or story.workspace is None:
-            return
-        if len(self._loaded) >= _MOST_ASKED:
-            self._loaded.clear()
-        self._loaded.add(family)
+        texts: dict[str, tuple[str, str]] = {}
         for name in _ORDERS:
-            path = posixpath.join(story.workspace, name)
+            path = posixpath.join(workspace, name)
             if self._known_elsewhere(family, path, is_deep=False).taint.is_clean:
                 continue
             with contextlib.suppress(OSError), Path(path).open("rb") as file:
                 text = file.read(_MOST_ORDERS).decode("utf-8", "replace")
-                story.hearing.loaded(path, text, f"{name}, read at the start")
+                texts[path] = text, f"{name}, read at the start"
+        self.states.change(family, lambda state: loaded(state, texts, self._known(family)))
 
     # Who wrote a file -----------------------------------------------------------------------------------------------
 
-    def provenance(self, state: FamilyState, path: str, depth: int = 0) -> Provenance:
+    def provenance(self, asking: Asking, path: str, depth: int = 0) -> Provenance:
         """What is on record about a path, for the next call of a family."""
-        family, story = state
+        family, state, hearing = asking
         with self._lock:
-            taint = story.hearing.taint(path)
-            made = story.files.made(path)
+            taint = hearing.taint(path)
+            made = state.files.made(path)
             if (
                 depth and made is not None and made.is_gone
             ):  # what was copied from it, or what it is called now, remains
@@ -170,20 +161,20 @@ class OnRecord:
                 return msgspec.structs.replace(other, trust=taint.trust, is_sensitive=taint.is_sensitive)
             if made is None or made.is_gone:
                 return Provenance(trust=taint.trust, is_sensitive=taint.is_sensitive, evidence=taint.sources[:2])
-            author, evidence = self._author(state, path, made, depth)
+            author, evidence = self._author(asking, path, made, depth)
             digest, flat = made.digest, made.flat
             if digest is None:
                 digest = self._seen(path, made)
-            if digest is not None and story.is_loose(path, made.at_us):
+            if digest is not None and state.is_loose(path, made.at_us):
                 digest = flat = None
             return Provenance(
-                maker=story.maker(made),
+                maker=state.maker(made),
                 author=author,
                 is_new=made.is_new,
                 session=made.session,
                 digest=digest,
                 flat=flat,
-                is_download=story.files.is_download(path),
+                is_download=state.files.is_download(path),
                 trust=taint.trust,
                 is_sensitive=taint.is_sensitive,
                 evidence=(made.step, *evidence, *taint.sources[:2]),
@@ -196,12 +187,12 @@ class OnRecord:
             return None
         return last.digest if _steps(last)[0] == made.step else None
 
-    def _author(self, state: FamilyState, path: str, made: Made, depth: int) -> tuple[Maker, tuple[str, ...]]:
+    def _author(self, asking: Asking, path: str, made: Made, depth: int) -> tuple[Maker, tuple[str, ...]]:
         """Who wrote what a file of the family holds: what was copied is whose it was, and so is what was only added to."""
-        family, story = state
+        family, state, _ = asking
         if not made.is_whole and not made.was_read:
             for one in self._makers(path):
-                if self._kin.family_of(one.session) != family and not _is_upkeep(one, path):
+                if self._families.family_of(one.session) != family and not _is_upkeep(one, path):
                     return Maker.OTHER_SESSION, (f"{one.session[:12]}:{one.n}",)
             for other in self._newest(path, family):
                 if not other.is_generated:
@@ -212,18 +203,18 @@ class OnRecord:
         for source in sources:
             if source == path:
                 continue
-            found = self.provenance(state, source, depth + 1)
+            found = self.provenance(asking, source, depth + 1)
             if found.author in _FOREIGN:
                 return found.author, found.evidence[:2]
-        return story.maker(made), ()
+        return state.maker(made), ()
 
     def _other(self, family: Family, path: str, since_us: int) -> Provenance | None:
         """Who else changed a file after a time: a live session, one of the index, or no one whom the record knows."""
         last = self._last(path)
         whose = None
         if last is not None and last.session is not None:
-            whose = self._kin.family_of(last.session)
-        if last is not None and not last.is_outside and whose in self._stories and whose != family:
+            whose = self._families.family_of(last.session)
+        if last is not None and not last.is_outside and self.states.is_read(whose) and whose != family:
             last = None  # its own journals tell more
         for made in self._newest(path, family):
             if made.at_us > since_us and (last is None or made.at_us >= last.at_us):
@@ -243,7 +234,7 @@ class OnRecord:
         """Who wrote a file that another session changed last: programs that only keep it are passed over."""
         for one in self._makers(path):
             if not _is_upkeep(one, path):
-                if self._kin.family_of(one.session) == family:
+                if self._families.family_of(one.session) == family:
                     return Maker.SESSION
                 return Maker.OTHER_SESSION
         return Maker.UNKNOWN
@@ -252,17 +243,10 @@ class OnRecord:
         """What other live sessions did to a file last: one or none."""
         found = [
             made
-            for other, story in self._stories.items()
-            if other != family and (made := story.files.made(path)) is not None and not made.is_gone
+            for _, state in self.states.others(family)
+            if (made := state.files.made(path)) is not None and not made.is_gone
         ]
         return sorted(found, key=lambda made: made.at_us)[-1:]
-
-    def catch_up(self, family: Family) -> None:
-        """Read on in the journals of the other sessions that are live."""
-        with self._lock:
-            for other, story in self._stories.items():
-                if other != family:
-                    story.follow(self._kin.journals(other))
 
     # Taint ----------------------------------------------------------------------------------------------------------
 
@@ -276,8 +260,8 @@ class OnRecord:
             return Found()
         self._is_asking = True
         try:
-            stories = [story for other, story in self._stories.items() if other != family]
-            live = [taint for story in stories if (taint := story.hearing.taint(path)).is_sensitive]
+            hearings = [self.hearing(other, state) for other, state in self.states.others(family)]
+            live = [taint for hearing in hearings if (taint := hearing.taint(path)).is_sensitive]
         finally:
             self._is_asking = False
         if self._graph() is not None and self._open.memory is not None:
@@ -294,10 +278,13 @@ class OnRecord:
     def is_approved(self, digest: str) -> bool:
         """Whether the user let content with this digest run before, when asked."""
         with self._lock:
-            if any(digest in story.approved for story in self._stories.values()) or digest in self._approved:
+            if digest in self._approved or any(digest in state.approved for state in self._all()):
                 return True
             self._read_approvals()
             return digest in self._approved
+
+    def _all(self) -> Iterator[FamilyState]:
+        return (state for _, state in self.states.others(_NO_FAMILY))
 
     def _read_approvals(self) -> None:
         graph = self._graph()
@@ -331,7 +318,7 @@ class OnRecord:
             mine.graph = Graph(self._home.graph, patience_s=_PATIENCE_S)
         except GraphError:
             return None
-        mine.memory = Memory(self._home, mine.graph, is_secret=self._paths.is_secret)
+        mine.memory = Memory(self._home, mine.graph, is_secret=self._base.is_secret)
         return mine.graph
 
     def _last(self, path: str) -> LastChange | None:
@@ -363,12 +350,22 @@ class OnRecord:
         self._open.graph = self._open.memory = None
 
 
+class Asking(NamedTuple):
+    """The family whose call is judged, what it has done, and what it has heard."""
+
+    family: Family
+    state: FamilyState
+    hearing: Hearing
+
+
 class Before:
     """What was on record before one call."""
 
-    def __init__(self, record: OnRecord, state: FamilyState) -> None:
+    def __init__(self, record: OnRecord, family: Family, state: FamilyState, *, is_whole: bool) -> None:
+        self.is_whole = is_whole
+        """Whether all that the session did is known: a long history of one that is resumed may still be read."""
         self._record = record
-        self._state = state
+        self._asking = Asking(family, state, record.hearing(family, state))
         self._is_caught_up = False
         self._past: Past | None = None
         self._known: dict[str, Provenance] = {}
@@ -376,42 +373,42 @@ class Before:
     def past(self) -> Past:
         """What the session of the call has done so far."""
         if self._past is None:
-            self._past = self._found()
+            self._past = past_of(self._asking.state, self._asking.hearing, time.time_ns() // 1000)
         return self._past
-
-    def _found(self) -> Past:
-        story = self._state.story
-        files, hosts = story.recent(time.time_ns() // 1000)
-        texts = story.hearing.texts
-        markers: set[Marker] = set()
-        if story.sensitive:
-            markers.add(Marker.SENSITIVE_READ)
-        if texts:
-            markers.add(Marker.UNTRUSTED_READ)
-        return Past(
-            markers=frozenset(markers),
-            sensitive=story.sensitive,
-            calls=story.calls,
-            network_calls=story.network_calls,
-            recent_file_calls=files,
-            recent_network_calls=hosts,
-            heard=story.hearing,
-            workspace=story.workspace,
-            hosts=frozenset(story.hosts),
-        )
 
     def provenance(self, path: str) -> Provenance:
         """What the record says of a path."""
         if not self._is_caught_up:
             self._is_caught_up = True
-            self._record.catch_up(self._state.family)
+            self._record.states.catch_up(self._asking.family)
         if path not in self._known:
-            self._known[path] = self._record.provenance(self._state, path)
+            self._known[path] = self._record.provenance(self._asking, path)
         return self._known[path]
 
     def is_approved(self, digest: str) -> bool:
         """Whether the user let content with this digest run before, when asked."""
         return self._record.is_approved(digest)
+
+
+def past_of(state: FamilyState, hearing: Hearing, now_us: int) -> Past:
+    """What policy is reported of what a session has done."""
+    files, hosts = state.recent(now_us)
+    markers: set[Marker] = set()
+    if state.sensitive:
+        markers.add(Marker.SENSITIVE_READ)
+    if hearing.texts:
+        markers.add(Marker.UNTRUSTED_READ)
+    return Past(
+        markers=frozenset(markers),
+        sensitive=state.sensitive,
+        calls=state.calls,
+        network_calls=state.network_calls,
+        recent_file_calls=files,
+        recent_network_calls=hosts,
+        heard=hearing,
+        workspace=state.workspace,
+        hosts=state.hosts,
+    )
 
 
 def _of(maker: Maker, session: str | None, evidence: tuple[str, ...]) -> Provenance:

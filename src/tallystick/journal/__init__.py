@@ -13,6 +13,7 @@ __all__ = [
     "headless",
     "headless_file",
     "home",
+    "kept_states",
     "keys",
     "ledger",
     "lines",

@@ -20,6 +20,7 @@ from tallystick.journal.blobs import remove_blob
 from tallystick.journal.durable import replace_file, sync_folder
 from tallystick.journal.file import JournalFile, sync_alone
 from tallystick.journal.home import Home
+from tallystick.journal.kept_states import forget_states
 from tallystick.journal.lines import LineFile
 from tallystick.journal.opening import read_whole
 from tallystick.model.ids import SessionId
@@ -78,8 +79,14 @@ def erase(archive: Archive, sid: SessionId, n: int, names: frozenset[str], groun
             sync_alone(journal)
             _say_so(archive, erased, grounds)
             _take_away(archive.home, journal, {n: wanted})
+            forget_states(archive.home, _mark_of(archive))
             _unmark(marker)
         return erased
+
+
+def _mark_of(archive: Archive) -> str:
+    """What tells one erasure from those before: how many entries the ledger has with it."""
+    return f"{archive.ledger.file.size}"
 
 
 def _entry(journal: JournalFile, n: int) -> Line:
@@ -247,6 +254,7 @@ def finish_erasures(archive: Archive) -> int:
                 _take_away(archive.home, journal, values)
             archive.release(SessionId(sid))
             finished += 1
+        forget_states(archive.home, _mark_of(archive))
         _unmark(marker)
     return finished
 

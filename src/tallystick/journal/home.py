@@ -39,6 +39,7 @@ class Home:
         self.key = folder / "keys" / "log.key"
         self.configuration_key = folder / "keys" / "configuration.key"
         self.graph = folder / "graph.db"
+        self.states = folder / "state"
         self.config = folder / "config.toml"
         self._files: dict[str, str] = {}
 

@@ -1,3 +1,16 @@
 """The values every other package speaks in. Frozen, typed, and free of I/O."""
 
-__all__ = ["decision", "effect", "ids", "intent", "moments", "paths", "recorded", "script", "step", "verdict"]
+__all__ = [
+    "decision",
+    "effect",
+    "ids",
+    "intent",
+    "moments",
+    "paths",
+    "plain_text",
+    "recorded",
+    "script",
+    "step",
+    "table",
+    "verdict",
+]

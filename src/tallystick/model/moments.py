@@ -8,8 +8,12 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime, timedelta, tzinfo
 
+from tallystick.model.step import Json
+
 _COMMON = re.compile(r"(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(?:[.,](\d{1,9}))?(Z|[+-]\d\d:?\d\d)?\Z", re.ASCII)
+_WRITTEN = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z\Z", re.ASCII)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
 
 
 def write_time(moment: datetime) -> str:
@@ -60,3 +64,18 @@ def epoch_time(seconds: float) -> str | None:
     if moment.year >= 1970:
         return write_time(moment)
     return None
+
+
+def is_time(text: Json) -> bool:
+    """Whether `text` is a time as section 6.3 writes it: UTC, six digits."""
+    return isinstance(text, str) and _WRITTEN.match(text) is not None
+
+
+def microseconds(text: Json) -> int | None:
+    """Microseconds since 1970 of a time as the record writes it; None for anything else."""
+    if not isinstance(text, str) or not is_time(text):
+        return None
+    try:
+        return (datetime.fromisoformat(text) - _EPOCH) // _MICROSECOND
+    except ValueError:  # the 31st of February
+        return None

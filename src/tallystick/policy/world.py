@@ -17,6 +17,7 @@ from tallystick.lineage.taint import Trust
 from tallystick.policy.taint.untrusted_input import Hearing
 
 __all__ = [
+    "MOST_BYTES",
     "Content",
     "FileKind",
     "FileState",
@@ -30,6 +31,10 @@ __all__ = [
     "Unread",
     "World",
 ]
+
+
+MOST_BYTES = 256 << 10
+"""Of a larger file the content is not read."""
 
 
 class FileKind(enum.StrEnum):

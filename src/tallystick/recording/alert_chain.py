@@ -14,9 +14,9 @@ from tallystick.errors import TallystickError
 from tallystick.graph.alerts import alert_at, chain_head
 from tallystick.graph.graph import Graph
 from tallystick.graph.session_ids import step_id_of
-from tallystick.graph.times import microseconds, milliseconds
+from tallystick.graph.times import milliseconds
 from tallystick.journal.home import Home
-from tallystick.model.moments import normal_time
+from tallystick.model.moments import microseconds, normal_time
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Json
 from tallystick.policy.alert import Alert, CallPlace, alert_step, chained_step

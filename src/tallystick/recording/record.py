@@ -32,6 +32,7 @@ from tallystick.sessions.checkpoints import Checkpoints
 from tallystick.sessions.origins import OPENING, as_revised, is_revised_opening
 from tallystick.sessions.spending import Used
 from tallystick.sessions.states import Status, end_status, is_there, open_status, word_of_end
+from tallystick.state.steps import opens_request
 
 OnStep = Callable[[Recorded], None]
 _MOST_CHANGES = 62
@@ -363,11 +364,6 @@ class SessionRecord:
                 yield
             finally:
                 self._write(_Entry("session_end", source, ending))
-
-
-def opens_request(step: Recorded) -> bool:
-    """Whether a recorded step is a prompt that a human gave."""
-    return step.type == "user" and not {"origin", "revises", "corroborates"} & step.meta.keys()
 
 
 def _link(step: Recorded) -> int | None:

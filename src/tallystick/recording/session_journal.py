@@ -155,8 +155,13 @@ class JournalStore:
             self._catch_up(record, live)
             self._finish(session, live.session_writer, record)
             seq = live.events.last_seq + 1
+            undo = live.events.undo()
             steps = live.events.steps({**members, "seq": seq})
-            self._add(live.session_writer, record, steps[0])
+            try:
+                self._add(live.session_writer, record, steps[0])
+            except BaseException:
+                undo()
+                raise
             self._halves[session] = steps[1:]
             # The event has its number; `sync` raises what is in the way of the rest.
             with suppress(TallystickError):
@@ -283,11 +288,19 @@ class JournalStore:
             live = live or _Live(session_writer, session)
             with record.journal.locked():
                 self._catch_up(record, live)
-                yield record, live  # after an error it is not kept: the journal says what of the event is there
+                try:
+                    yield record, live
+                except BaseException:
+                    if record.journal.size == live.woven:  # else the journal says what of the event is there
+                        self._keep(session, live)
+                    raise
                 live.woven = record.journal.size
-            self._live[session] = live
-            if len(self._live) > _MOST_LIVE:
-                self._live.popitem(last=False)
+            self._keep(session, live)
+
+    def _keep(self, session: str, live: _Live) -> None:
+        self._live[session] = live
+        if len(self._live) > _MOST_LIVE:
+            self._live.popitem(last=False)
 
     def _record(self, session_writer: SessionWriter, session: str) -> SessionRecord:
         record = session_writer.writer.find(NAME, session)

@@ -13,7 +13,6 @@ import msgspec
 from tallystick.ask.session_costs import NOTHING, Cost, SessionCosts
 from tallystick.display.outcome import asked
 from tallystick.errors import FormatError, JournalError
-from tallystick.graph.document import plain_text
 from tallystick.graph.family import use_of
 from tallystick.graph.lookup import resolve_session
 from tallystick.graph.queries import SessionRow
@@ -21,6 +20,7 @@ from tallystick.graph.session_actions import UNKNOWN, Act, acts_of, configured_a
 from tallystick.journal.home import Home
 from tallystick.journal.lines import LineFile
 from tallystick.journal.read import read_at, read_line
+from tallystick.model.plain_text import plain_text
 from tallystick.model.recorded import Recorded
 from tallystick.sessions import configuration
 from tallystick.sessions.differing import (

@@ -12,6 +12,7 @@ from typing import TypeAlias
 
 from tallystick.errors import FormatError
 from tallystick.model.ids import HASH, SESSION_ID
+from tallystick.model.moments import is_time
 from tallystick.model.step import Json
 from tallystick.seal.limits import META_DEPTH, SAFE_INTEGER
 
@@ -19,7 +20,6 @@ _NAME = re.compile(r"(?:meta|(?:personal|content|local)\.[a-z][a-z0-9_]{0,39})\Z
 _STRING = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@#~+-]{0,199}\Z")
 _KEY = re.compile(r"[a-z][a-z0-9_]{0,47}\Z")
 _TYPE = _KEY
-_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z\Z", re.ASCII)
 
 _DID_KEY = re.compile(r"did:key:z[1-9A-HJ-NP-Za-km-z]{40,60}\Z")
 _Shapes: TypeAlias = Mapping[str, Callable[[Json], bool]]
@@ -49,11 +49,6 @@ def is_type(text: str) -> bool:
 def is_meta_string(text: str) -> bool:
     """Whether `text` may be in `meta`: an identifier, a number, a time, and never `..`."""
     return _STRING.match(text) is not None and ".." not in text
-
-
-def is_time(text: Json) -> bool:
-    """Whether `text` is a time as section 6.3 writes it: UTC, six digits."""
-    return isinstance(text, str) and _TIME.match(text) is not None
 
 
 def check_meta(meta: Json, text: bytes, *, in_ledger: bool) -> None:

@@ -50,6 +50,27 @@ class Deciding:
         keep_plain_calls(self._home, decider.policies)
         decider.warm()
 
+    @property
+    def is_due(self) -> bool:
+        """Whether what sessions have done is to be kept for the next recorder."""
+        return self._decider is not None and self._decider.states.is_due
+
+    def work(self) -> None:
+        """Keep what sessions have done, so that a resumed one is not judged again. In any thread; never raises."""
+        try:
+            if self._decider is not None:
+                self._decider.states.keep()
+        except Exception:  # it is read from the journals then
+            _LOG.exception("what sessions have done could not be kept")
+
+    def close(self) -> None:
+        """Keep what sessions have done at the end. Never raises."""
+        try:
+            if self._decider is not None:
+                self._decider.states.close()
+        except Exception:
+            _LOG.exception("what sessions have done could not be kept")
+
     def listen(self, changed: Callable[[Change], None]) -> None:
         """Have it told when another set of policies comes into force."""
         self._changed = changed

@@ -32,6 +32,7 @@ from tallystick.hook import VERSION
 from tallystick.journal.archive import system_clock
 from tallystick.live.delivery import Delivery, Unfinished
 from tallystick.live.hook_pipeline import HookPipeline, Settle
+from tallystick.service.deciding import Deciding
 from tallystick.service.guarding import Guarding
 from tallystick.service.indexing import Indexing
 from tallystick.service.spool import deliveries, read_unfinished, set_aside, write_unfinished
@@ -65,6 +66,8 @@ class Chores(msgspec.Struct, frozen=True):
     """Has another process bring the index up to date, and drop the old."""
     guarding: Guarding
     """Looks around the store."""
+    deciding: Deciding
+    """Keeps what sessions have done for the next recorder."""
     warm: Callable[[], None]
     """Loads what the first call would otherwise wait for."""
     http: bool
@@ -87,6 +90,7 @@ class Server:
         self._warm = chores.warm
         self._indexing = chores.indexing
         self._guarding = chores.guarding
+        self._deciding = chores.deciding
         self._at_work: asyncio.Future[None] | None = None
         self._has_port = chores.http
         self._listener: Listener | None = None
@@ -205,11 +209,12 @@ class Server:
         return time.monotonic() - self._last_use > self._idle_seconds
 
     def _work_when_quiet(self) -> None:
-        """Look around the store, if no delivery came lately."""
+        """Keep what sessions have done or look around the store, if no delivery came lately."""
         is_busy = self._at_work is not None and not self._at_work.done()
         is_quiet = not self._gate.open and time.monotonic() - self._last_delivered > _QUIET_SECONDS
-        if self._guarding.is_due and is_quiet and not is_busy:
-            self._at_work = asyncio.get_running_loop().run_in_executor(self._disk, self._guarding.work)
+        due = next((work for work in (self._deciding, self._guarding) if work.is_due), None)
+        if due is not None and is_quiet and not is_busy:
+            self._at_work = asyncio.get_running_loop().run_in_executor(self._disk, due.work)
 
     async def _settle(self) -> None:
         """Let deliveries that have arrived be answered."""
@@ -239,6 +244,7 @@ class Server:
         with contextlib.suppress(TallystickError):
             self.live.close()
         self._keep_unfinished()
+        self._deciding.close()
 
     def _take_spooled(self) -> None:
         """Record for a moment what waits in the spool, and no longer: callers wait for answers meanwhile."""

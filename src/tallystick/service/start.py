@@ -51,6 +51,7 @@ def run(folder: str | Path, *, idle_seconds: float | None = None) -> int:
         http = read_setting(home, "service.http") == "on"
         chores = Chores(
             indexing=indexing,
+            deciding=deciding,
             guarding=Guarding(home, live.note_alarm, refused=lambda: live.session_writer.refused),
             warm=partial(_warm, deciding),
             http=http,

@@ -2,6 +2,9 @@ from __future__ import annotations
 
 import json
 
+from hypothesis import given
+from hypothesis import strategies as st
+
 from tallystick.agents.headless import legacy as headless_legacy
 from tallystick.agents.headless.live import LiveLog, spelled_time
 from tallystick.model.step import Json, Ref, Step
@@ -118,3 +121,44 @@ def test_a_time_that_is_finer_than_ours_keeps_its_spelling() -> None:
     fine = "2026-03-25T09:00:00.00534492Z"
     assert spelled_time(fine) == (fine, {"timestamp": fine})
     assert spelled_time("") == (None, {})
+
+
+EVENT_MEMBERS: list[dict[str, Json]] = [
+    {"type": "user", "content": "x"},
+    {"type": "system", "content": "x"},
+    {"type": "assistant", "content": "x", "meta": {"model": "m", "tokens_in": 7}},
+    {"type": "security_static", "tool": "bash", "meta": {"action": "allow"}},
+    {"type": "security_decision", "tool": "bash", "meta": {"action": "deny"}},
+    {"type": "tool_call", "tool": "bash", "corr_id": "c1", "args": {"command": "ls"}},
+    {"type": "tool_call", "tool": "spawn_agent", "args": {}},
+    {"type": "tool_result", "tool": "bash", "corr_id": "c1", "content": "x"},
+    {"type": "tool_result", "tool": "bash", "content": "x"},
+    {"type": "subagent_start", "agent_role": "helper"},
+    {"type": "subagent_end", "agent_role": "helper"},
+    {"type": "goal_start", "goal": "x"},
+    {"type": "goal_end", "goal": "x"},
+    {"type": "security_block", "meta": {"source": "tool:bash"}},
+]
+
+
+@given(st.lists(st.sampled_from(EVENT_MEMBERS), max_size=14), st.data())
+def test_what_was_refused_was_never_there(events: list[dict[str, Json]], data: st.DataObject) -> None:
+    """The steps of the other events are those that they have without it: what they follow from, and what they are called."""
+    refused = [data.draw(st.booleans()) for _ in events]
+    whole = LiveLog("s")
+    steps = []
+    for number, event in enumerate(events):
+        undo = whole.undo()
+        made = whole.steps({**event, "seq": whole.last_seq + 1})
+        if refused[number]:
+            undo()
+        else:
+            steps += made
+    other = LiveLog("s")
+    wanted = [
+        step
+        for number, event in enumerate(events)
+        if not refused[number]
+        for step in other.steps({**event, "seq": other.last_seq + 1})
+    ]
+    assert steps == wanted

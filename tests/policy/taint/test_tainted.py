@@ -19,7 +19,7 @@ from tallystick.policy.taint.tainted import (
     run_from_outside,
     written,
 )
-from tallystick.policy.taint.untrusted_input import Hearing
+from tallystick.policy.taint.untrusted_input import Heard, Hearing
 from tallystick.policy.world import Content, Maker, Provenance, Tracking, Trust, Unread
 from tests.support.cases import each
 
@@ -104,8 +104,8 @@ def test_code_that_reads_a_secret_and_writes_a_file_is_named() -> None:
 
 
 def test_what_looks_like_a_key_is_found_where_it_is_written() -> None:
-    hearing = Hearing()
-    hearing.sensitive = hearing.sensitive_way = ("/p/.env (abc:1)",)
+    way = ("/p/.env (abc:1)",)
+    hearing = Hearing(heard=Heard(sensitive=way, sensitive_way=way))
     (risk,) = rewritten(reading(f"echo {KEY} > a.txt"), hearing)
     assert risk.name == CARRIES
     assert risk.target.endswith(" < /p/.env (abc:1)")

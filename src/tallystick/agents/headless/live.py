@@ -6,7 +6,9 @@ yet which call that will be; the call, when it comes, follows from its checks. M
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+
+import msgspec
 
 from tallystick.agents.headless.checks import CHECKS, Checked
 from tallystick.agents.headless.event import Happening, happening
@@ -16,13 +18,12 @@ from tallystick.model.step import Json, Step
 _MOST_RUNS = 64
 
 
-class _Run:
+class _Run(msgspec.Struct, frozen=True):
     """The checks of one call that has not come yet."""
 
-    def __init__(self, key: str, tool: str | None) -> None:
-        self.key = key
-        self.tool = tool
-        self.checks: list[Happening] = []
+    key: str
+    tool: str | None
+    checks: tuple[Happening, ...] = ()
 
     @property
     def is_denied(self) -> bool:
@@ -46,6 +47,16 @@ class LiveLog:
         self._runs: list[_Run] = []
         self._places = 0
 
+    def undo(self) -> Callable[[], None]:
+        """What takes back the next events: those that could not be recorded were never there."""
+        last_seq, places, runs, take_back = self.last_seq, self._places, list(self._runs), self._weaver.undo()
+
+        def go_back() -> None:
+            self.last_seq, self._places, self._runs = last_seq, places, runs
+            take_back()
+
+        return go_back
+
     def steps(self, members: Mapping[str, Json]) -> list[Step]:
         """The steps of one event, which has its number; none if there is nothing in it."""
         event = happening(members, self._places)
@@ -58,15 +69,20 @@ class LiveLog:
     def _joined(self, event: Happening) -> Checked:
         """The event with the checks that it belongs to, or that belong to it."""
         if event.type in CHECKS:
-            run = self._run_of_check(event)
-            run.checks.append(event)
-            return Checked(event, run=run.key)
+            return Checked(event, run=self._note_check(event).key)
         if event.type == "tool_call" or (event.type == "tool_result" and event.corr_id is None):
             found = self._run_of_call(event)
             if found is not None:
                 self._runs.remove(found)
-                return Checked(event, checks=found.checks, run=found.key)
+                return Checked(event, checks=list(found.checks), run=found.key)
         return Checked(event)
+
+    def _note_check(self, event: Happening) -> _Run:
+        """The run that a check belongs to, with it in it."""
+        run = self._run_of_check(event)
+        noted = msgspec.structs.replace(run, checks=(*run.checks, event))
+        self._runs[self._runs.index(run)] = noted
+        return noted
 
     def _run_of_check(self, event: Happening) -> _Run:
         """By the id of the call where the check has one, else a run of its tool that waits for such a check."""

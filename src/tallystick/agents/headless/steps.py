@@ -8,7 +8,8 @@ say more than the log does. Their steps are branches of the same graph.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from copy import copy
 
 import msgspec
 
@@ -51,14 +52,26 @@ class Weaver:
         self._tips: dict[str, str] = {}
         self._starts: dict[str, str] = {}
         self._ended: list[str] = []
-        self._calls: dict[str, list[_Call]] = {}
-        self._used: set[str] = set()
+        self._calls: dict[str, tuple[_Call, ...]] = {}
+        self._used: dict[str, None] = {}
         self._results: dict[str, tuple[str, str | None]] = {}
         self._check_tips: dict[str, str] = {}
         self._goal: str | None = None
         self._has_prompt = False
         self._talk = ""
         self._shows_input = False
+
+    def undo(self) -> Callable[[], None]:
+        """What takes back all that the next events change."""
+        small = {name: copy(value) for name, value in vars(self).items() if name != "_used"}
+        used = len(self._used)
+
+        def take_back() -> None:
+            vars(self).update(small)
+            while len(self._used) > used:
+                self._used.popitem()
+
+        return take_back
 
     def steps(self, item: Checked) -> Iterator[Step]:
         """The steps of one event; at least one."""
@@ -195,9 +208,9 @@ class Weaver:
         source_id = corr
         if corr in self._used:
             source_id = event.source_id
-        self._used.add(corr)
+        self._used[corr] = None
         after = self._after(event.lane, self._check_tips.pop(item.run or event.source_id, None))
-        self._calls.setdefault(corr, []).append(_Call(source_id, event))
+        self._calls[corr] = (*self._calls.get(corr, ()), _Call(source_id, event))
         self._tips[event.lane] = source_id
         return self._step(event, source_id=source_id, after=after, values={"content.args": event.args})
 
@@ -223,8 +236,10 @@ class Weaver:
             calls = self._calls.get(corr)
         if not calls or corr is None:
             return None
-        call = calls.pop(0)
-        if not calls:
+        call, *more = calls
+        if more:
+            self._calls[corr] = tuple(more)
+        else:
             del self._calls[corr]
         return call
 

@@ -58,6 +58,7 @@ from tallystick.lineage.registry import membership
 from tallystick.lineage.things import Thing, commit_thing, file_thing, thing_key, touched
 from tallystick.model.intent import Domain, Effects, Intent, Operation
 from tallystick.model.recorded import Recorded
+from tallystick.state.steps import is_refusal
 
 TagsIn: TypeAlias = Callable[[str, str], tuple[str, ...]]
 """The tags of a content that is written to a URI."""
@@ -240,8 +241,7 @@ class LineageProjection:
 
     def _take_other(self, step: Recorded, row: StepRow) -> None:
         self.rows.events.append(self._event(step, row, told=(None, None)))
-        is_refusal = step.meta.get("effect") == "deny" or step.meta.get("decision") == "deny"
-        if not is_refusal:
+        if not is_refusal(step):
             return
         call = self._find(row)
         if call is not None and call.outcome == "intended":

@@ -13,8 +13,8 @@ import orjson
 
 from tallystick.graph.projection.json_columns import plain
 from tallystick.graph.tables import CheckpointRow, EdgeRow, IntentRow, SessionState, StepRow
-from tallystick.graph.times import microseconds
 from tallystick.model.intent import Chance, Intent
+from tallystick.model.moments import microseconds
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Json
 from tallystick.sessions.checkpoints import Trigger

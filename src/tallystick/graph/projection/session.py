@@ -10,7 +10,6 @@ from typing import Protocol
 
 import msgspec
 
-from tallystick.graph.document import plain_text
 from tallystick.graph.pending import SessionRows
 from tallystick.graph.projection.earlier import EarlierCalls
 from tallystick.graph.projection.json_columns import plain
@@ -26,7 +25,9 @@ from tallystick.graph.projection.rows import (
     written_for_an_hour,
 )
 from tallystick.graph.tables import TOKENS, EdgeRow, RequestState, SessionState, StepRow, UsageState
-from tallystick.graph.times import microseconds, milliseconds
+from tallystick.graph.times import milliseconds
+from tallystick.model.moments import microseconds
+from tallystick.model.plain_text import plain_text
 from tallystick.model.recorded import Recorded
 from tallystick.sessions.origins import as_revised, is_revised_opening
 from tallystick.sessions.states import Moment, Status, after, end_status, is_there, open_status, word_of_end

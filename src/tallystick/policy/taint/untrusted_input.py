@@ -1,8 +1,8 @@
 """What one session has heard from outside, and the taint of what it wrote.
 
-Owns which calls bring text in, the texts themselves, which words the session knew without them, and how taints pass through a
-call that was made. It is told of calls in order, and asked before the next one. Must not know where calls are recorded, nor
-what follows from a text. The graph knows the same of other sessions: `Earlier` asks it.
+Owns that value, which calls bring text in, the texts themselves, which words the session knew without them, and how taints
+pass through a call that was made. Calls are reported to it in order, and asked before the next one. Must not know where calls
+are recorded, nor what follows from a text. The graph knows the same of other sessions: `Earlier` asks it.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ from tallystick.lineage.taint import (
     written_in,
 )
 from tallystick.model.intent import Domain, Effects, Intent, Operation
+from tallystick.model.table import Table
 
 
 class Found(msgspec.Struct, frozen=True):
@@ -50,7 +51,7 @@ _NOTHING = Found()
 _MOST_TEXTS = 32
 _MOST_CHARACTERS = 512 << 10
 """Of all texts together."""
-_MOST_WORDS = 20_000
+_MOST_WORDS = 10_000
 _MOST_PROMPT = 16 << 10
 _MOST_PATHS = 2_000
 _MOST_WIDE = 64
@@ -116,35 +117,61 @@ class Done(msgspec.Struct, frozen=True, kw_only=True):
     """It gave a secret, other than by reading a path that is one."""
 
 
+class Heard(msgspec.Struct, frozen=True, kw_only=True):
+    """What one session has heard, and the taint of what it wrote, as a value."""
+
+    texts: tuple[UntrustedInput, ...] = ()
+    """What came from outside, the newest last."""
+    known: Table[int] = Table()
+    """Words, and how many calls the session had made when it first knew them."""
+    taints: Table[Taint] = Table()
+    folders: Table[Taint] = Table()
+    patterns: Table[Taint] = Table()
+    """What `split` and similar wrote: their files have names that only a pattern tells."""
+    calls: int = 0
+    sensitive: tuple[str, ...] = ()
+    """The secrets that it was shown, the newest last: what, and in which step."""
+    sensitive_way: tuple[str, ...] = ()
+    """Where the newest of them came from."""
+
+
+_NEW = Heard()
+
+
 class Hearing:
-    """One session."""
+    """One session on its way from one value to the next: what it is told of changes `heard`, and no value."""
 
     def __init__(
         self,
         earlier: Earlier = lambda _path, _is_deep: _NOTHING,
         is_secret: Callable[[str], bool] = lambda _: False,
         held: Callable[[str], str] = lambda _: "",
+        heard: Heard = _NEW,
     ) -> None:
         """`held` gives what a file holds now: it is heard where the result of reading it is not on record."""
+        self.heard = heard
+        """What it has heard so far."""
         self._earlier = earlier
         self._is_secret = is_secret
         self._held = held
-        self._texts: list[UntrustedInput] = []
-        self._known: dict[str, int] = {}
-        self._taints: dict[str, Taint] = {}
-        self._folders: dict[str, Taint] = {}
-        self._patterns: dict[str, Taint] = {}
-        """What `split` and similar wrote: their files have names that only a pattern tells."""
-        self._calls = 0
-        self.sensitive: tuple[str, ...] = ()
-        """The secrets that it was shown, the newest last: what, and in which step."""
-        self.sensitive_way: tuple[str, ...] = ()
-        """Where the newest of them came from."""
 
     @property
     def texts(self) -> tuple[UntrustedInput, ...]:
         """What came from outside, the newest last."""
-        return tuple(self._texts)
+        return self.heard.texts
+
+    @property
+    def sensitive(self) -> tuple[str, ...]:
+        """The secrets that it was shown, the newest last: what, and in which step."""
+        return self.heard.sensitive
+
+    @property
+    def sensitive_way(self) -> tuple[str, ...]:
+        """Where the newest of them came from."""
+        return self.heard.sensitive_way
+
+    def _change(self, **members: object) -> None:
+        self.heard = msgspec.structs.replace(self.heard, **members)
 
     def asked(self, prompt: str) -> None:
         """The user said something: none of its words are from outside."""
@@ -152,7 +179,13 @@ class Hearing:
 
     def known_before(self, heard: UntrustedInput) -> Callable[[str], bool]:
         """Which words the session knew before a text, or has from its user."""
-        return lambda word: self._known.get(word, heard.since) < heard.since
+        known, since = self.heard.known, heard.since
+
+        def is_known(word: str) -> bool:
+            at = known.get(word)
+            return at is not None and at < since
+
+        return is_known
 
     def taint(self, path: str) -> Taint:
         """The taint of what is at a path."""
@@ -160,15 +193,15 @@ class Hearing:
 
     def done(self, done: Done) -> None:
         """A call was made, and gave what it gave."""
-        self._calls += 1
+        self._change(calls=self.heard.calls + 1)
         taken = self._taken(done)
-        has_heard = len(self._texts), self._texts[-1:]
+        had = self.texts
         self._listen(done, taken)
         self._write(done, taken)
-        if has_heard == (len(self._texts), self._texts[-1:]) and _reads_files(done):
-            self._learn((done.output or "")[:_MOST_SHOWN], self._calls)
+        if had is self.texts and _reads_files(done):
+            self._learn((done.output or "")[:_MOST_SHOWN], self.heard.calls)
         for text in done.texts:
-            self._learn(text[:_MOST_PROMPT], self._calls)
+            self._learn(text[:_MOST_PROMPT], self.heard.calls)
 
     def loaded(self, path: str, text: str, step: str) -> None:
         """The agent has read a file by itself, as it does at the start of a session: `CLAUDE.md`, `AGENTS.md`."""
@@ -176,23 +209,25 @@ class Hearing:
         self._listen(Done(step=step, tool="", effects=Effects(intents=(read,)), output=text), {0: self._read(read)})
 
     def _learn(self, text: str, at: int) -> None:
+        known = self.heard.known
+        learned: dict[str, int | None] = {}
         for word in telling_words(flat(text)):
-            self._know(word, at)
-
-    def _know(self, word: str, at: int) -> None:
-        if word not in self._known and len(self._known) >= _MOST_WORDS:
-            del self._known[next(iter(self._known))]
-        self._known[word] = min(at, self._known.get(word, at))
+            since = known.get(word)
+            if since is None or at < since:
+                learned[word] = at
+        if learned:
+            self._change(known=known.put(learned, _MOST_WORDS))
 
     # What a call took -----------------------------------------------------------------------------------------------
 
     def _taint(self, path: str, *, is_deep: bool = False) -> tuple[Taint, Found | None]:
         """The taint of a path, and where it is from another session, what is known there."""
-        own = self._taints.get(path)
-        if own is None and self._folders:
-            own = next((taint for folder, taint in list(self._folders.items()) if path.startswith(folder + "/")), None)
-        if own is None and self._patterns:
-            own = next((taint for pattern, taint in list(self._patterns.items()) if _is_named(path, pattern)), None)
+        heard = self.heard
+        own = heard.taints.get(path)
+        if own is None and heard.folders:
+            own = next((taint for above, taint in heard.folders.all().items() if path.startswith(above + "/")), None)
+        if own is None and heard.patterns:
+            own = next((taint for name, taint in heard.patterns.all().items() if _is_named(path, name)), None)
         if own is not None:
             return own, None
         if self._is_secret(path):
@@ -220,7 +255,8 @@ class Hearing:
             return CLEAN, None
         taint, other = self._taint(intent.target, is_deep=intent.is_deep)
         if intent.is_deep:
-            below = {path: one for path, one in list(self._taints.items()) if path.startswith(intent.target + "/")}
+            within = intent.target + "/"
+            below = {path: one for path, one in self.heard.taints.all().items() if path.startswith(within)}
             taint = joined([taint, *below.values()])
             names = {path.rpartition("/")[2] for path, one in below.items() if one.trust is Trust.UNTRUSTED}
             if names or other is not None:
@@ -258,8 +294,7 @@ class Hearing:
 
     def _show(self, way: tuple[str, ...]) -> None:
         """The model was shown a secret."""
-        self.sensitive = (*self.sensitive, way[0])[-_MOST_SENSITIVE:]
-        self.sensitive_way = way
+        self._change(sensitive=(*self.sensitive, way[0])[-_MOST_SENSITIVE:], sensitive_way=way)
 
     def _shown(self, done: Done, intent: Intent) -> Done:
         """The call with what it showed: where that is not on record, a file that it read, as it is now."""
@@ -277,19 +312,19 @@ class Hearing:
             origins = other.origins
         if origins == ():
             return  # nothing of what was shown is known to be from outside
-        self._texts.append(
-            UntrustedInput(
-                source=source[:200],
-                step=done.step,
-                text=indexed(done.output),
-                since=self._calls,
-                taint=msgspec.structs.replace(taint, trust=Trust.UNTRUSTED),
-                is_relayed=other is not None,
-                origins=origins,
-            )
+        text = UntrustedInput(
+            source=source[:200],
+            step=done.step,
+            text=indexed(done.output),
+            since=self.heard.calls,
+            taint=msgspec.structs.replace(taint, trust=Trust.UNTRUSTED),
+            is_relayed=other is not None,
+            origins=origins,
         )
-        while len(self._texts) > _MOST_TEXTS or sum(len(heard.text.text) for heard in self._texts) > _MOST_CHARACTERS:
-            del self._texts[0]
+        texts = (*self.texts, text)[-_MOST_TEXTS:]
+        while sum(len(heard.text.text) for heard in texts) > _MOST_CHARACTERS:
+            texts = texts[1:]
+        self._change(texts=texts)
 
     # What it wrote --------------------------------------------------------------------------------------------------
 
@@ -316,31 +351,32 @@ class Hearing:
                 self._set(intent, CLEAN, done.folder)
 
     def _set(self, intent: Intent, taint: Taint, folder: str) -> None:
-        path = intent.target
+        path, heard = intent.target, self.heard
         if intent.is_deep and f"{folder}/".startswith(f"{path}/"):
             return  # what is unpacked into the working folder lies among files that were there before
+        taints: dict[str, Taint | None] = {}
         if intent.is_deep:
-            for below in [below for below in self._taints if below.startswith(path + "/")]:
-                del self._taints[below]
-            if taint.is_clean:
-                self._folders.pop(path, None)
-            elif len(self._folders) < _MOST_WIDE:
-                self._folders[path] = taint
-        elif intent.is_pattern and len(self._patterns) < _MOST_WIDE:
-            self._patterns[path] = taint
-        self._taints.pop(path, None)
-        if len(self._taints) >= _MOST_PATHS:
-            del self._taints[next(iter(self._taints))]
-        self._taints[path] = taint
+            taints = {below: None for below in heard.taints.all() if below.startswith(path + "/")}
+            self._set_folder(path, taint)
+        elif intent.is_pattern:
+            self._change(patterns=heard.patterns.put({path: taint}, _MOST_WIDE))
+        self._change(taints=heard.taints.put({**taints, path: taint}, _MOST_PATHS))
+
+    def _set_folder(self, path: str, taint: Taint) -> None:
+        folders = self.heard.folders
+        if not taint.is_clean:
+            self._change(folders=folders.put({path: taint}, _MOST_WIDE))
+        elif path in folders:
+            self._change(folders=folders.put({path: None}, _MOST_WIDE))
 
     def _of_written(self, content: str) -> Taint:
         """The taint of what the model writes: of what it quotes, or of what it had heard."""
-        found = [passed(heard.taint, Via.MODEL) for heard in self._texts]
-        if self._texts:
+        found = [passed(heard.taint, Via.MODEL) for heard in self.texts]
+        if self.texts:
             lines = lines_of(content)
         else:
             lines = []
-        copied = (heard for heard in self._texts if is_copied(lines, heard.text, self.known_before(heard)))
+        copied = (heard for heard in self.texts if is_copied(lines, heard.text, self.known_before(heard)))
         found += [passed(heard.taint, Via.QUOTE) for heard in copied]
         if self.sensitive and (_MARKER in content or holds_key(content)):
             found.append(Taint(is_sensitive=True, sources=self.sensitive[-3:]))

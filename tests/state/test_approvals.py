@@ -1,8 +1,8 @@
 from __future__ import annotations
 
-from tallystick.guard.approvals import asked_about
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Json
+from tallystick.state.approvals import asked_about
 from tests.support.cases import each
 
 DIGEST = "sha256:" + "ab" * 32

@@ -1,26 +1,27 @@
 """What a family of sessions made of the files that its calls name.
 
-Owns Made, and how it follows from what calls do: written whole, changed in part, moved, copied, deleted. Must not know
-journals, nor what others did to the same files.
+Owns Made and Files, and how they follow from what calls do: written whole, changed in part, moved, copied, deleted. Must not
+know sessions, nor what others did to the same files.
 """
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable
 from hashlib import sha256
-from typing import TypeAlias, TypeVar
+from typing import NamedTuple, TypeAlias
 
 import msgspec
 
-from tallystick.capture.content import MOST_BYTES
 from tallystick.model.intent import Domain, Effects, Intent, Operation
+from tallystick.model.table import Table
 from tallystick.policy.calls.authors import flat_digest
 from tallystick.policy.taint.origins import REACHES
 from tallystick.policy.taint.secret_output import MARKER
+from tallystick.policy.world import MOST_BYTES
 
-_MOST_FILES = 20_000
-_MOST_FOLDERS = 500
+_MOST_FILES = 10_000
+_MOST_FOLDERS = 256
+_MOST_LOOSE = 256
 _WHOLE = frozenset((Operation.WRITE, Operation.COPY_DEST))
 _PARTLY = frozenset((Operation.EDIT, Operation.APPEND))
 _GONE = frozenset((Operation.DELETE, Operation.RENAME))
@@ -55,7 +56,6 @@ class Made(msgspec.Struct, frozen=True, kw_only=True):
 
 Before: TypeAlias = dict[str, tuple[Made | None, Made | None]]
 """What was known of paths, as files and as folders, before a change."""
-_Value = TypeVar("_Value")
 
 
 class By(msgspec.Struct, frozen=True, kw_only=True):
@@ -69,31 +69,33 @@ class By(msgspec.Struct, frozen=True, kw_only=True):
     """Of the files that it changes, those that were there before; None: no one looked."""
 
 
-class Files:
-    """The files of one family. Bounded: the oldest are forgotten."""
+class Files(msgspec.Struct, frozen=True, kw_only=True):
+    """The files of one family, as a value. Bounded: the oldest are forgotten."""
 
-    def __init__(self) -> None:
-        self._files: OrderedDict[str, Made] = OrderedDict()
-        self._folders: OrderedDict[str, Made] = OrderedDict()
-        self._seen: OrderedDict[str, None] = OrderedDict()
-        self._loose: OrderedDict[str, int] = OrderedDict()
-        self._loose_all = 0
+    made_files: Table[Made] = Table()
+    made_folders: Table[Made] = Table()
+    seen: Table[bool] = Table()
+    """Those that were read."""
+    loose: Table[int] = Table()
+    """Folders in which something was changed of which it is not reported what, and until when."""
+    loose_all: int = 0
+    """Until when that may have been anywhere."""
 
     def made(self, path: str) -> Made | None:
         """What the family did to a path last; of one that it never named, to the folder that it made it with."""
-        found = self._files.get(path)
-        if found is not None or not self._folders:
+        found = self.made_files.get(path)
+        if found is not None or not self.made_folders:
             return found
         folder = path
         while (folder := folder.rpartition("/")[0]) and len(folder) > 1:
-            above = self._folders.get(folder)
+            above = self.made_folders.get(folder)
             if above is not None:
                 return msgspec.structs.replace(above, is_generated=not (above.sources or above.is_fetched))
         return None
 
     def is_download(self, path: str, depth: int = 0) -> bool:
         """Whether a file is what a host sent; also a copy of it, and what it was unpacked to."""
-        made = self._files.get(path)
+        made = self.made_files.get(path)
         if depth and made is not None and made.is_gone:
             made = made.was
         if made is None or not made.is_whole:
@@ -102,54 +104,94 @@ class Files:
 
     def is_loose(self, path: str, since_us: int) -> bool:
         """Whether something may have changed a file since a time, without its text saying that it does."""
-        return self._loose_all >= since_us or any(
-            at >= since_us and path.startswith(folder) for folder, at in self._loose.items()
+        return self.loose_all >= since_us or any(
+            at >= since_us and path.startswith(folder) for folder, at in self.loose.all().items()
         )
 
-    def change(self, by: By, effects: Effects, wanted: Callable[[Intent], bool] = lambda _: True) -> Before:
-        """What a call did to files; what that took the place of."""
-        before: Before = {}
+    def change(self, by: By, effects: Effects, wanted: Callable[[Intent], bool] = lambda _: True) -> Changed:
+        """The files after a call, and what it took the place of."""
+        change = _Change(self, by)
         sources: dict[int, list[Intent]] = {}
         for flow in effects.flows:
             sources.setdefault(flow.target, []).append(effects.intents[flow.source])
         for k, intent in enumerate(effects.intents):
             if intent.domain is Domain.FILE and intent.is_known and intent.target.startswith("/") and wanted(intent):
-                self._touch(by, before, intent, sources.get(k, []))
-        return before
+                change.touch(intent, sources.get(k, []))
+        return Changed(change.after(), change.before)
 
-    def undo(self, before: Before) -> None:
-        """Put back what a change took the place of."""
-        for path, (old, folder) in before.items():
-            _restore(self._files, path, old)
-            _restore(self._folders, path, folder)
+    def undo(self, before: Before) -> Files:
+        """The files with what a change took the place of."""
+        if not before:
+            return self
+        return msgspec.structs.replace(
+            self,
+            made_files=_restored(self.made_files, {path: old for path, (old, _) in before.items()}, _MOST_FILES),
+            made_folders=_restored(self.made_folders, {path: old for path, (_, old) in before.items()}, _MOST_FOLDERS),
+        )
 
-    def loosen(self, at_us: int) -> None:
-        """Something ran until then of which it is not reported what it changed."""
-        self._loose_all = max(self._loose_all, at_us)
+    def loosen(self, at_us: int) -> Files:
+        """The files after something ran until then of which it is not reported what it changed."""
+        return msgspec.structs.replace(self, loose_all=max(self.loose_all, at_us))
 
-    def _touch(self, by: By, before: Before, intent: Intent, sources: list[Intent]) -> None:
+
+class Changed(NamedTuple):
+    """Files after a call, and what it took the place of."""
+
+    files: Files
+    before: Before
+
+
+class _Change:
+    """One call, intent by intent, on its way to the next value."""
+
+    def __init__(self, files: Files, by: By) -> None:
+        self.before: Before = {}
+        self._start = files
+        self._by = by
+        self._files = files.made_files
+        self._folders = files.made_folders
+        self._seen = files.seen
+        self._loose = files.loose
+
+    def after(self) -> Files:
+        """The files after all of it."""
+        return Files(
+            made_files=self._files,
+            made_folders=self._folders,
+            seen=self._seen,
+            loose=self._loose,
+            loose_all=self._start.loose_all,
+        )
+
+    def touch(self, intent: Intent, sources: list[Intent]) -> None:
+        """One thing that the call does."""
         path, operation = intent.target, intent.operation
         if operation is Operation.READ and not intent.is_pattern:
-            _put(self._seen, path, None, _MOST_FILES)
+            self._seen = self._seen.put({path: True}, _MOST_FILES)
         if intent.is_deep and operation in _PARTLY:
-            _put(self._loose, path, by.at_us, _MOST_FOLDERS)
+            self._loosen(path)
         elif operation in _GONE:
-            self._forget(by, before, intent)
+            self._forget(intent)
         elif operation in _WHOLE or operation in _PARTLY or operation is Operation.CREATE:
-            if intent.is_deep and not self._is_new(by, intent, self._files.get(path)):
-                _put(
-                    self._loose, path, by.at_us, _MOST_FOLDERS
-                )  # a folder that was there does not become the session's
+            if intent.is_deep and not self._is_new(intent, self._files.get(path)):
+                self._loosen(path)  # a folder that was there does not become the session's
             else:
-                self._set(by, before, intent, sources)
+                self._set(intent, sources)
 
-    def _set(self, by: By, before: Before, intent: Intent, origins: list[Intent]) -> None:
-        path = intent.target
+    def _loosen(self, folder: str) -> None:
+        self._loose = self._loose.put({folder: self._by.at_us}, _MOST_LOOSE)
+
+    def _note(self, path: str) -> None:
+        """Remember what was known of a path before the call."""
+        self.before.setdefault(path, (self._files.get(path), self._folders.get(path)))
+
+    def _set(self, intent: Intent, origins: list[Intent]) -> None:
+        by, path = self._by, intent.target
         sources = tuple(one.target for one in origins if one.domain is Domain.FILE)[:8]
         old = self._files.get(path)
         is_whole = intent.operation in _WHOLE or (intent.operation is Operation.CREATE and bool(sources))
         moved = next((one.target for one in origins if one.operation is Operation.RENAME), None)
-        is_new = self._is_new(by, intent, old) and (moved is None or self._was_new(moved))
+        is_new = self._is_new(intent, old) and (moved is None or self._was_new(moved))
         content = None
         if is_whole and MARKER not in (intent.content or "") and not _is_large(intent.content):
             content = intent.content
@@ -174,18 +216,18 @@ class Files:
             is_generated=is_upkeep(intent) and not sources and (old is None or old.is_gone or old.is_generated),
             was_read=path in self._seen,
         )
-        before.setdefault(path, (old, self._folders.get(path)))
-        _put(self._files, path, made, _MOST_FILES)
+        self._note(path)
+        self._files = self._files.put({path: made}, _MOST_FILES)
         if intent.is_deep or (is_new and intent.operation is Operation.CREATE):
-            _put(self._folders, path, made, _MOST_FOLDERS)
+            self._folders = self._folders.put({path: made}, _MOST_FOLDERS)
 
-    def _is_new(self, by: By, intent: Intent, old: Made | None) -> bool:
+    def _is_new(self, intent: Intent, old: Made | None) -> bool:
         """Whether nothing was there before: as it was seen before the call, else as the record lets one conclude."""
         path = intent.target
         if old is not None and not old.is_gone:
             return False
-        if by.existing is not None:
-            return path not in by.existing
+        if self._by.existing is not None:
+            return path not in self._by.existing
         if intent.operation in _WHOLE:
             return path not in self._seen
         return intent.operation is Operation.CREATE and intent.is_deep
@@ -198,10 +240,10 @@ class Files:
             was = gone.was
         return was is not None and was.is_new
 
-    def _forget(self, by: By, before: Before, intent: Intent) -> None:
-        path = intent.target
+    def _forget(self, intent: Intent) -> None:
+        by, path = self._by, intent.target
         old = self._files.get(path)
-        before.setdefault(path, (old, self._folders.get(path)))
+        self._note(path)
         gone = Made(
             at_us=by.at_us,
             session=by.session,
@@ -211,31 +253,17 @@ class Files:
             is_gone=True,
             was=old if old is None or not old.is_gone else old.was,
         )
-        _put(self._files, path, gone, _MOST_FILES)
-        self._folders.pop(path, None)
-        self._seen.pop(path, None)
-        if intent.is_deep:
-            for below in [one for one in self._files if one.startswith(f"{path}/")]:
-                before.setdefault(below, (self._files.pop(below), self._folders.pop(below, None)))
+        below = [one for one in self._files.all() if one.startswith(f"{path}/")] if intent.is_deep else []
+        for one in below:
+            self._note(one)
+        self._files = self._files.put({**dict.fromkeys(below), path: gone}, _MOST_FILES)
+        self._folders = self._folders.put(_gone(self._folders, [*below, path]), _MOST_FOLDERS)
+        self._seen = self._seen.put(_gone(self._seen, [path]), _MOST_FILES)
 
 
 def is_upkeep(intent: Intent) -> bool:
     """Whether a program changes a file as it always does, and no one's text goes into it: a formatter, `npm install x`."""
     return intent.operation is Operation.EDIT and bool(intent.words) and not intent.is_authored
-
-
-def _put(table: OrderedDict[str, _Value], key: str, value: _Value, most: int) -> None:
-    table[key] = value
-    table.move_to_end(key)
-    if len(table) > most:
-        table.popitem(last=False)
-
-
-def _restore(table: OrderedDict[str, Made], path: str, old: Made | None) -> None:
-    if old is None:
-        table.pop(path, None)
-    else:
-        table[path] = old
 
 
 def _is_large(content: str | None) -> bool:
@@ -245,3 +273,12 @@ def _is_large(content: str | None) -> bool:
 
 def _digest(content: str) -> str:
     return f"sha256:{sha256(content.encode('utf-8', 'surrogatepass')).hexdigest()}"
+
+
+def _restored(table: Table[Made], before: dict[str, Made | None], most: int) -> Table[Made]:
+    return table.put({path: old for path, old in before.items() if old is not None or path in table}, most)
+
+
+def _gone(table: Table[Made] | Table[bool], paths: list[str]) -> dict[str, None]:
+    """What takes some paths out of a table, as far as they are in it."""
+    return {path: None for path in paths if path in table}

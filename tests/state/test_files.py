@@ -3,10 +3,10 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tallystick.guard.file_authors import By, Files, Made, is_upkeep
 from tallystick.intent.shell.commands import Environment
 from tallystick.intent.shell.effects import effects
 from tallystick.model.intent import Effects
+from tallystick.state.files import By, Files, Made, is_upkeep
 from tests.support.cases import each
 
 
@@ -21,7 +21,7 @@ def by(at_us: int = 1, *, existing: frozenset[str] | None = frozenset()) -> By:
 def after(*commands: str, existing: frozenset[str] | None = frozenset()) -> Files:
     files = Files()
     for number, command in enumerate(commands, 1):
-        files.change(by(number, existing=existing), read(command))
+        files = files.change(by(number, existing=existing), read(command)).files
     return files
 
 
@@ -107,8 +107,7 @@ def test_a_formatter_loosens_what_lies_below() -> None:
     assert files.is_loose("/p/src/a", 1)
     assert not files.is_loose("/p/other", 1)
     assert not files.is_loose("/p/src/a", 3)
-    files.loosen(9)
-    assert files.is_loose("/p/other", 9)
+    assert files.loosen(9).is_loose("/p/other", 9)
 
 
 @each(
@@ -143,5 +142,14 @@ def test_taking_back_a_change_leaves_what_was_there(before: list[str], then: lis
     paths = ("/p/a", "/p/b", "/p/d", "/p/d/x", "/p")
     was = {path: files.made(path) for path in paths}
     for number, command in enumerate(then, 10):
-        files.undo(files.change(by(number), read(command)))
+        changed = files.change(by(number), read(command))
+        files = changed.files.undo(changed.before)
     assert {path: files.made(path) for path in paths} == was
+
+
+@given(st.lists(_COMMANDS, max_size=6), _COMMANDS)
+def test_a_change_gives_another_value_and_leaves_the_first_as_it_was(before: list[str], command: str) -> None:
+    files, same = after(*before), after(*before)
+    changed = files.change(by(9), read(command))
+    assert files == same
+    assert changed == same.change(by(9), read(command))
