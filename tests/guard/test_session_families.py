@@ -8,6 +8,7 @@ import pytest
 
 from tallystick.graph.graph import Graph
 from tallystick.guard.session_families import SessionFamilies
+from tallystick.workspace.index_live import index_sessions
 from tests.support.working import AGENT, Work
 
 
@@ -109,6 +110,7 @@ def test_continuations_of_which_the_index_knows_most_are_one_family(
     """Twenty sessions, each the continuation of the one before; only the newest of their journals are looked at."""
     names = [f"own-id-{number}" for number in range(20)]
     everything = new(work)
+    work.is_indexed = False
     for number, name in enumerate(names):
         work.begin(name, parent=names[number - 1] if number else None)
         work.call("Bash", {"command": "ls"}, session=name, is_judged=False)
@@ -116,6 +118,7 @@ def test_continuations_of_which_the_index_knows_most_are_one_family(
         (path,) = [path for start, path in everything.journals(family) if start.source == name]
         written = 100 - number if number > 17 else number + 1  # the last is read before the one that it goes on from
         os.utime(path, (written, written))
+    index_sessions(work.home, sorted(work.home.session_ids()))
     monkeypatch.setattr("tallystick.guard.session_families._MOST_AT_FIRST", looked_at)
     kin = new(work, has_index=True)
     assert kin.newest(4) == [(AGENT, names[0])]

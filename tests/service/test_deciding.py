@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import json
+import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
 
+from tallystick.capture import recorder
 from tallystick.capture.surroundings import Surroundings
 from tallystick.journal.home import Home
 from tallystick.journal.read import read_session
+from tallystick.model.step import Json, Source, Step
+from tallystick.recording.session_writer import SessionWriter
+from tallystick.recording.store import init_store
 from tallystick.setup.check import State
 from tallystick.setup.doctor import examine
-from tests.service.faults import before, send, wait_for
+from tests.service.faults import SESSION, before, send, wait_for
 from tests.support import recorders
 
 
@@ -31,6 +38,54 @@ def test_a_broken_policy_leaves_the_last_good_set_in_force_until_it_is_mended(ho
     mine.unlink()
     wait_for(lambda: send(home, before("claude-code", 3)) == b"0 0 0\n")
     assert _reasons(home) == ["changed", "broken", "changed"]
+
+
+def _with_history(home: Home, calls: int) -> None:
+    """A session that made so many calls; none of them is anything that counts against it."""
+    init_store(home)
+    with SessionWriter(home) as writer:
+        for number in range(calls):
+            made: dict[str, Json] = {"content.args": {"command": f"echo {number} > a{number}.txt"}}
+            for kind, values in (("tool_call", made), ("tool_result", {"content.output": "done"})):
+                step = Step(
+                    session=SESSION,
+                    type=kind,
+                    source=Source.HOOK,
+                    source_id=f"old-{number}/{kind}",
+                    meta={"tool": "Bash", "corr": f"old-{number}"},
+                    values={**values, "personal.cwd": str(home.folder.parent)},
+                )
+                writer.add("claude-code", step)
+
+
+def _asks(home: Home, number: int, command: str) -> str:
+    """What is answered to a command in that session: `silent`, or the decision with its reason."""
+    said = {**before("claude-code", number, command=command), "cwd": str(home.folder.parent)}
+    answer = send(home, said).partition(b"\n")[2]
+    if not answer:
+        return "silent"
+    found = json.loads(answer)["hookSpecificOutput"]
+    return f"{found['permissionDecision']}: {found['permissionDecisionReason']}"
+
+
+def test_a_resumed_session_is_judged_by_what_was_kept_of_it(home: Home) -> None:
+    """A recorder that was killed has kept it before; without that, harmless calls are not questioned while it is read."""
+    _with_history(home, 300)
+    (home.folder.parent / "run.sh").write_text("#!/bin/sh\necho hello\n")
+    pid = recorders.start(home.folder)
+    assert _asks(home, 1, "git status") == "silent"
+    wait_for(lambda: list(home.states.glob("*.state")))
+    assert _asks(home, 2, "sh run.sh") == "silent"
+    os.kill(pid, signal.SIGKILL)
+    wait_for(lambda: recorder.status(home.folder) is None)
+    recorders.start(home.folder)
+    assert _asks(home, 3, "sh run.sh") == "silent"
+    recorder.stop(home.folder)
+    for path in home.states.iterdir():
+        path.unlink()
+    recorders.start(home.folder)
+    assert [_asks(home, number, "git status") for number in range(4, 9)] == ["silent"] * 5
+    wait_for(lambda: _asks(home, 9, "sh run.sh") == "silent")
 
 
 def _reasons(home: Home) -> list[object]:

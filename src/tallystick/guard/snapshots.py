@@ -7,6 +7,7 @@ another one, or from before an erasure is not used, and is made again from the j
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
@@ -18,6 +19,7 @@ from tallystick.guard.family_reader import Position, is_at
 from tallystick.journal.durable import exchange_file
 from tallystick.journal.home import Home
 from tallystick.journal.kept_states import erasure_mark
+from tallystick.journal.opening import open_to_read
 from tallystick.state.families import Family
 from tallystick.state.family_state import FamilyState
 
@@ -58,10 +60,11 @@ class Snapshots:
         """The snapshot of a family whose journals are given by their sessions; None without one that holds."""
         path = self._path(family)
         try:
-            if path.stat().st_size > _LARGEST:
-                return None
-            found = _DECODER.decode(path.read_bytes())
-        except (OSError, msgspec.DecodeError, ValueError, RecursionError):
+            with open_to_read(path) as file:
+                if os.fstat(file.fileno()).st_size > _LARGEST:
+                    return None
+                found = _DECODER.decode(file.read())
+        except (OSError, TallystickError, msgspec.DecodeError, ValueError, RecursionError):
             return None
         is_current = found.family == family and found.rules == self._rules() and found.erased == self.mark()
         if is_current and all(self._is_at(journals.get(sid), position) for sid, position in found.positions.items()):

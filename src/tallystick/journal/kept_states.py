@@ -6,8 +6,10 @@ in a state.
 
 from __future__ import annotations
 
+from tallystick.errors import JournalError
 from tallystick.journal.durable import replace_file
 from tallystick.journal.home import Home
+from tallystick.journal.opening import read_whole
 
 _MARK = "erased"
 
@@ -15,8 +17,8 @@ _MARK = "erased"
 def erasure_mark(home: Home) -> str:
     """What was erased last; nothing, if nothing was."""
     try:
-        return (home.states / _MARK).read_text("ascii", "replace")
-    except OSError:
+        return read_whole(home.states / _MARK).decode("ascii", "replace")
+    except (OSError, JournalError):
         return ""
 
 

@@ -139,7 +139,7 @@ _NEW = Heard()
 
 
 class Hearing:
-    """One session on its way from one value to the next: what it is told of changes `heard`, and no value."""
+    """One session on its way from one value to the next: what is reported to it changes `heard`, and no value."""
 
     def __init__(
         self,
