@@ -213,3 +213,21 @@ def test_while_a_history_is_read_what_is_risky_is_asked_about_and_a_plain_read_i
     go_on.set()
     wait_until_read(states)
     assert {work.run(command).effect for command in list(asked)[:4]} == {Effect.ALLOW}
+
+
+@pytest.mark.usefixtures("impatient")
+def test_a_part_that_was_read_is_kept_and_not_read_again(work: Work, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_AT_LEAST", 6)
+    some_calls(work)
+    reading = Reading()
+    reading.may_go_on.clear()
+    states = new(work, reading)
+    assert not states.standing(FAMILY).is_whole
+    states.close()
+    reading.may_go_on.set()
+    again = Reading()
+    later = new(work, again)
+    later.standing(FAMILY)
+    wait_until_read(later)
+    assert later.standing(FAMILY).state.calls == 6
+    assert again.calls < 6

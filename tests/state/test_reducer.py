@@ -25,6 +25,7 @@ from tallystick.policy.world import Maker
 from tallystick.state.effects import CallEffects
 from tallystick.state.families import Start
 from tallystick.state.family_state import FamilyState
+from tallystick.state.files import Made
 from tallystick.state.reducer import Facts, FamilyStep, Knowledge, about_to, advance, loaded
 from tallystick.state.steps import Outcome
 
@@ -158,7 +159,8 @@ def test_whatever_a_second_witness_adds_and_wherever_the_state_is_the_same(
     """It reports the same calls and results, which are recorded as corroborating or revising, and sightings."""
     mixed = list(steps)
     for told in data.draw(st.lists(st.sampled_from(steps), max_size=8)) if steps else ():
-        link = data.draw(st.sampled_from(("corroborates", "revises")))
+        is_result = told.step.type == "tool_result"  # one that revises another may say how the call ended
+        link = "corroborates" if is_result else data.draw(st.sampled_from(("corroborates", "revises")))
         seen = msgspec.structs.replace(told.step, meta={**told.step.meta, link: told.step.n})
         if data.draw(st.booleans()):
             seen = step(told.start, 900, "sighting")
@@ -209,6 +211,59 @@ def test_what_a_call_did_counts_by_what_became_of_it(
     assert [one.outcome for one in facts] == outcomes
     assert {one.call for one in facts} == {f"{ROOT.sid[:12]}:1"}
     assert (state.files.made("/p/a") is not None) is is_made
+
+
+def revised(n: int, corr: str, **meta: Json) -> FamilyStep:
+    """The same result as another source has it."""
+    return result(n, corr, revises=n - 1, **meta)
+
+
+def without_finished(state: FamilyState) -> FamilyState:
+    return msgspec.structs.replace(state, finished={})
+
+
+@given(histories(), st.sampled_from(COMMANDS), st.booleans(), st.booleans())
+def test_how_a_call_ended_is_what_the_newest_source_says_whichever_came_first(
+    steps: list[FamilyStep], command: str, is_asked: bool, is_failed: bool
+) -> None:
+    """A hook that does not say it and a file that does, one after the other, give what the file alone gives."""
+    asked = (decided(901, "new", "ask"),) if is_asked else ()
+    before, _ = fold((*steps, called(900, command, "new"), *asked))
+    direct, _ = fold((result(902, "new", success=not is_failed),), before)
+    hook_first, _ = fold((result(902, "new"), revised(903, "new", success=not is_failed)), before)
+    other_first, _ = fold((result(902, "new", success=is_failed), revised(903, "new", success=not is_failed)), before)
+    assert without_finished(hook_first) == without_finished(direct)
+    assert known_paths(other_first) == known_paths(direct)
+    assert other_first.approved.all() == direct.approved.all()
+
+
+def known_paths(state: FamilyState) -> dict[str, Made | None]:
+    return {path: state.files.made(path) for path in ("/p/a", "/p/b", "/p/c", "/p/d", "/p/d/a", "/p")}
+
+
+def test_what_a_later_call_changed_stays_when_an_earlier_one_turns_out_to_have_failed() -> None:
+    state, _ = fold(
+        (
+            *(called(1, "echo x > /p/a", "c1"), result(2, "c1")),
+            *(called(3, "echo y > /p/a", "c2"), result(4, "c2")),
+            revised(5, "c1", success=False),
+        )
+    )
+    made = state.files.made("/p/a")
+    assert made is not None
+    assert made.step.endswith(":3")
+
+
+def test_of_parallel_calls_each_result_counts_for_its_own_call() -> None:
+    state, _ = fold(
+        (
+            *(called(1, "echo x > /p/a", "c1"), called(2, "echo y > /p/a", "c2")),
+            *(result(3, "c2"), result(4, "c1")),
+        )
+    )
+    made = state.files.made("/p/a")
+    assert made is not None
+    assert made.step.endswith(":2")
 
 
 def test_a_call_that_is_about_to_be_judged_has_not_happened_yet() -> None:

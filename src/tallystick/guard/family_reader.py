@@ -7,6 +7,7 @@ step (`state.reducer`), nor where states are kept (`snapshots`).
 from __future__ import annotations
 
 import heapq
+import threading
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
@@ -64,8 +65,19 @@ class ReplacedError(TallystickError):
     """A journal is not the one that was read: what followed from it is to be made again."""
 
 
+class Read(NamedTuple):
+    """What was read of a family: its state, how far each journal was read for that, and how many steps were taken in."""
+
+    state: FamilyState
+    positions: dict[str, Position]
+    steps: int
+
+
 class FamilyReader:
-    """One family of sessions, and what it has done as far as its journals were read. For one thread at a time."""
+    """One family of sessions, and what it has done as far as its journals were read.
+
+    One thread reads at a time; any may ask what `read` says meanwhile.
+    """
 
     def __init__(
         self,
@@ -84,6 +96,12 @@ class FamilyReader:
         self._home = home
         self._grew: dict[str, float] = {}
         self._turn = 0
+        self._taking = threading.Lock()
+
+    def read(self) -> Read:
+        """What was read so far, all of the same moment."""
+        with self._taking:
+            return Read(self.state, dict(self.positions), self.steps)
 
     def follow(
         self,
@@ -102,13 +120,9 @@ class FamilyReader:
         try:
             return self._follow(self._looked_at(journals, own), until, least)
         except ReplacedError:
-            self.state, self.positions, self._grew = FamilyState(), {}, {}
+            with self._taking:
+                self.state, self.positions, self._grew = FamilyState(), {}, {}
             return self._follow(journals, until, least)
-
-    def take(self, start: Start, step: Recorded) -> None:
-        """A step of the family that someone else has read, in the order of time."""
-        self.state, _ = advance(self.state, FamilyStep(start, step), self.known)
-        self.steps += 1
 
     def _follow(self, journals: Iterable[FamilyJournal], until: float, least: int) -> bool:
         new = [self._new(journal) for journal in journals]
@@ -116,8 +130,10 @@ class FamilyReader:
         for one in heapq.merge(*new, key=lambda one: one[:3]):
             if self.steps > first and self.steps >= least and time.monotonic() > until:
                 return False
-            self.take(one.start, one.step)
-            self.positions[one.sid] = one.position
+            state, _ = advance(self.state, FamilyStep(one.start, one.step), self.known)
+            with self._taking:
+                self.state, self.positions[one.sid] = state, one.position
+                self.steps += 1
         return True
 
     def _looked_at(self, journals: Sequence[FamilyJournal], own: str | None) -> Sequence[FamilyJournal]:

@@ -8,6 +8,7 @@ state.
 from __future__ import annotations
 
 import logging
+import sys
 import threading
 import time
 from collections import OrderedDict
@@ -28,9 +29,11 @@ _PATIENCE_S = 0.1
 """So long a call waits for the history of its own session, and for those of others that are live."""
 _AT_LEAST = 64
 """So many steps are read for a call, however long that takes."""
-_SLICE_S = 0.02
-_PAUSE_S = 0.004
-"""A history is read in slices, and anyone who is to be answered has the interpreter between them."""
+_SLICE_S = 0.05
+_PAUSE_S = 0.001
+"""A history is read in slices: between them it is looked for one that was erased, and for the end."""
+_SWITCH_S = 0.001
+"""So long anyone who is to be answered waits for the interpreter meanwhile, each time that they let go of it."""
 _WORTH_STEPS = 100
 """A state is kept again after so many steps: reading fewer takes no longer than loading it."""
 _KEEP_AGAIN_S = 30.0
@@ -59,7 +62,7 @@ class _Held:
     @property
     def is_to_be_kept(self) -> bool:
         """Whether reading it again would take longer than loading it."""
-        return not self.is_behind and self.reader.steps - self.kept_steps >= _WORTH_STEPS
+        return self.reader.steps - self.kept_steps >= _WORTH_STEPS
 
 
 class FamilyStates:
@@ -175,6 +178,14 @@ class FamilyStates:
 
     def _catch_all_up(self) -> None:
         """What the thread does: read histories, one after another, a slice at a time."""
+        before = sys.getswitchinterval()
+        sys.setswitchinterval(min(before, _SWITCH_S))
+        try:
+            self._catch_up_by_slices()
+        finally:
+            sys.setswitchinterval(before)
+
+    def _catch_up_by_slices(self) -> None:
         while True:
             with self._lock:
                 behind = next(((family, held) for family, held in self._held.items() if held.is_behind), None)
@@ -219,10 +230,10 @@ class FamilyStates:
 
     def _keep(self, family: Family, held: _Held) -> None:
         with self._lock:
-            state, positions, steps = held.reader.state, dict(held.reader.positions), held.reader.steps
-            held.kept_steps, held.kept_at = steps, time.monotonic()
+            read = held.reader.read()
+            held.kept_steps, held.kept_at = read.steps, time.monotonic()
             self._left.pop(family, None)
-        self._snapshots.keep(family, state, positions, held.erased)
+        self._snapshots.keep(family, read.state, read.positions, held.erased)
 
     def close(self) -> None:
         """Keep what is worth it, and read no further."""

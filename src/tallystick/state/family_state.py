@@ -12,6 +12,7 @@ from tallystick.policy.taint.untrusted_input import Heard
 from tallystick.policy.world import Maker
 from tallystick.state.effects import CallEffects, may_change_anything
 from tallystick.state.files import Before, Files, Made
+from tallystick.state.steps import Outcome
 
 _MINUTE_US = 60_000_000
 
@@ -34,6 +35,19 @@ class PendingCall(msgspec.Struct, frozen=True, kw_only=True):
     """What the user was asked about: content that would run, hosts that data would go to."""
 
 
+class FinishedCall(msgspec.Struct, frozen=True, kw_only=True):
+    """A call that has a result. Another source may say later that it ended otherwise."""
+
+    outcome: Outcome
+    if_made: Before = {}
+    """What is known of the paths that it changes where it succeeded."""
+    if_failed: Before = {}
+    """The same where it failed."""
+    digests: tuple[str, ...] = ()
+    hosts: tuple[str, ...] = ()
+    """What the user was asked about."""
+
+
 class FamilyState(msgspec.Struct, frozen=True, kw_only=True):
     """What a family of sessions has done. Bounded, whatever it has done."""
 
@@ -53,6 +67,8 @@ class FamilyState(msgspec.Struct, frozen=True, kw_only=True):
     """Hosts that the user let data go to, since the last secret was read."""
     pending: dict[str, PendingCall] = {}
     """Calls without a result, the oldest first, by the agent's id of them."""
+    finished: dict[str, FinishedCall] = {}
+    """The newest calls with a result that change files or were asked about, by the agent's id of them."""
     folders: Table[str] = Table()
     """Where each session works."""
     has_results: Table[bool] = Table()

@@ -6,7 +6,7 @@ know sessions, nor what others did to the same files.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from hashlib import sha256
 from typing import NamedTuple, TypeAlias
 
@@ -128,6 +128,10 @@ class Files(msgspec.Struct, frozen=True, kw_only=True):
             made_files=_restored(self.made_files, {path: old for path, (old, _) in before.items()}, _MOST_FILES),
             made_folders=_restored(self.made_folders, {path: old for path, (_, old) in before.items()}, _MOST_FOLDERS),
         )
+
+    def at(self, paths: Iterable[str]) -> Before:
+        """What is known of some paths, as files and as folders."""
+        return {path: (self.made_files.get(path), self.made_folders.get(path)) for path in paths}
 
     def loosen(self, at_us: int) -> Files:
         """The files after something ran until then of which it is not reported what it changed."""

@@ -23,8 +23,8 @@ from tallystick.policy.taint.untrusted_input import Done, Earlier, Found, Hearin
 from tallystick.state.approvals import asked_about
 from tallystick.state.effects import CallEffects, may_change_anything
 from tallystick.state.families import Start
-from tallystick.state.family_state import FamilyState, PendingCall
-from tallystick.state.files import By
+from tallystick.state.family_state import FamilyState, FinishedCall, PendingCall
+from tallystick.state.files import By, Made
 from tallystick.state.steps import (
     Outcome,
     folder_of,
@@ -37,6 +37,7 @@ from tallystick.state.steps import (
 )
 
 _MOST_PENDING = 64
+_MOST_FINISHED = 32
 _MOST_SENSITIVE = 16
 _MOST_RECENT = 2_000
 _MOST_APPROVED = 2_000
@@ -87,6 +88,8 @@ def advance(state: FamilyState, told: FamilyStep, known: Knowledge) -> tuple[Fam
     turn = _Turn(state, known)
     if is_first_account(told.step):
         turn.take(told.start, told.step)
+    elif told.step.type == "tool_result" and "revises" in told.step.meta:
+        turn.revise(told.step)
     after = turn.state
     facts = Facts(
         request=after.request,
@@ -248,23 +251,66 @@ class _Turn:
         if self.outcome is Outcome.DENIED:
             self._taken_back(pending)
             return
-        if pending.is_asked:
-            pending = self._approved(pending)
-        if self.outcome is Outcome.FAILED:
-            pending = self._changed(self._taken_back(pending), _stood_before)
+        self._end(key, pending, self.outcome)
         if may_change_anything(pending.deed.effects):
             self._put(files=self.state.files.loosen(moment_of(step)))
         output = step.values.get("content.output")
         self._finish(pending, _output_text(output), is_marked=step.meta.get("scrubbed") is not None)
 
-    def _approved(self, pending: PendingCall) -> PendingCall:
-        """The user said yes to a call, and it was made."""
-        if self.outcome is not Outcome.FAILED:
+    def _end(self, key: str, pending: PendingCall, outcome: Outcome) -> None:
+        """What a call changed counts as its result says. What it would be otherwise is kept: another source may say so."""
+        if pending.is_asked:
+            pending = self._changed(pending)
+        made = self.state.files
+        own = {path: known for path, known in pending.before.items() if _is_of(pending, made.made_files.get(path))}
+        self._put(files=made.undo(own))
+        paths = self._changed(pending, _stood_before).before.keys() | own.keys()
+        finished = FinishedCall(
+            outcome=outcome,
+            if_made=made.at(paths),
+            if_failed=self.state.files.at(paths),
+            digests=pending.digests,
+            hosts=pending.hosts,
+        )
+        self._put(files=made)
+        if outcome is Outcome.MADE:
+            self._approve(finished)
+        else:
+            self._changed(self._taken_back(pending), _stood_before)
+        if paths or pending.is_asked:
+            others = {other: one for other, one in self.state.finished.items() if other != key}
+            self._put(finished=dict([*others.items(), (key, finished)][-_MOST_FINISHED:]))
+
+    def revise(self, step: Recorded) -> None:
+        """Another source says how a call ended: what no later call changed is as that says."""
+        key = _corr(step)
+        finished, outcome = self.state.finished.get(key or ""), outcome_of_result(step)
+        if key is None or finished is None or outcome is finished.outcome or outcome is Outcome.DENIED:
+            return
+        self.outcome = outcome
+        was, now = finished.if_made, finished.if_failed
+        if outcome is Outcome.MADE:
+            was, now = now, was
+        files = self.state.files
+        same = {path for path, known in files.at(was).items() if known == was[path]}
+        self._put(
+            files=files.undo({path: known for path, known in now.items() if path in same}),
+            finished={**self.state.finished, key: msgspec.structs.replace(finished, outcome=outcome)},
+        )
+        if outcome is Outcome.MADE:
+            self._approve(finished)
+        else:
             self._put(
-                approved=self.state.approved.put(dict.fromkeys(pending.digests, True), _MOST_APPROVED),
-                hosts=self.state.hosts | set(pending.hosts),
+                approved=self.state.approved.put(dict.fromkeys(finished.digests), _MOST_APPROVED),
+                hosts=self.state.hosts - set(finished.hosts),
             )
-        return self._changed(pending)
+
+    def _approve(self, finished: FinishedCall) -> None:
+        """The user said yes to what a call was asked about, if it was: it was made."""
+        self._put(
+            approved=self.state.approved.put(dict.fromkeys(finished.digests, True), _MOST_APPROVED),
+            hosts=self.state.hosts | set(finished.hosts),
+        )
 
     def _finish_all(self, session: str) -> None:
         """Calls of a session whose results no one reports."""
@@ -322,6 +368,16 @@ _STAY = frozenset(("tool_result", "decision", "permission", "security_decision")
 """Steps whose folder is not where their session works."""
 
 
+def _stood_before(intent: Intent) -> bool:
+    """Whether an intent of a script that failed has happened: a shell reports how its last statement ended."""
+    return not intent.is_last
+
+
+def _is_of(pending: PendingCall, made: Made | None) -> bool:
+    """Whether what is known of a path is what a call made of it, and not another one after it."""
+    return made is None or made.step == pending.step
+
+
 def _corr(step: Recorded) -> str | None:
     corr = step.member("corr")
     if isinstance(corr, str):
@@ -336,11 +392,6 @@ def _named(step: Recorded) -> str:
     if isinstance(server, str) and server and "mcp" not in name:
         return f"mcp__{server}__{name}"
     return name
-
-
-def _stood_before(intent: Intent) -> bool:
-    """Whether an intent of a script that failed has happened: a shell reports how its last statement ended."""
-    return not intent.is_last
 
 
 def _output_text(output: Json) -> str | None:
