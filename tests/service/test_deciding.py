@@ -9,6 +9,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tallystick.capture import recorder
 from tallystick.capture.surroundings import Surroundings
 from tallystick.journal.home import Home
@@ -68,9 +70,10 @@ def _asks(home: Home, number: int, command: str) -> str:
     return f"{found['permissionDecision']}: {found['permissionDecisionReason']}"
 
 
-def test_a_resumed_session_is_judged_by_what_was_kept_of_it(home: Home) -> None:
+@pytest.mark.parametrize("calls", [300, pytest.param(10_000, marks=pytest.mark.soak)])
+def test_a_resumed_session_is_judged_by_what_was_kept_of_it(home: Home, calls: int) -> None:
     """A recorder that was killed has kept it before; without that, harmless calls are not questioned while it is read."""
-    _with_history(home, 300)
+    _with_history(home, calls)
     (home.folder.parent / "run.sh").write_text("#!/bin/sh\necho hello\n")
     pid = recorders.start(home.folder)
     assert _asks(home, 1, "git status") == "silent"

@@ -207,24 +207,24 @@ class FamilyStates:
 
     # Keeping --------------------------------------------------------------------------------------------------------
 
-    def _to_be_kept(self, now: float) -> list[tuple[Family, _Held]]:
-        return [
-            (family, held)
-            for family, held in (*self._left.items(), *self._held.items())
-            if held.is_to_be_kept and now - held.kept_at >= _KEEP_AGAIN_S
-        ]
+    def _to_be_kept(self) -> list[tuple[Family, _Held]]:
+        return [(family, held) for family, held in (*self._left.items(), *self._held.items()) if held.is_to_be_kept]
+
+    def _due(self) -> list[tuple[Family, _Held]]:
+        """Those of which all is read, and none was kept a moment ago."""
+        now = time.monotonic()
+        return [one for one in self._to_be_kept() if not one[1].is_behind and now - one[1].kept_at >= _KEEP_AGAIN_S]
 
     @property
     def is_due(self) -> bool:
         """Whether a state is to be kept for the next recorder."""
         with self._lock:
-            return bool(self._to_be_kept(time.monotonic()))
+            return bool(self._due())
 
     def keep(self) -> None:
         """Keep the states that have changed much."""
-        now = time.monotonic()
         with self._lock:
-            found = self._to_be_kept(now)
+            found = self._due()
         for family, held in found:
             self._keep(family, held)
 
@@ -236,9 +236,9 @@ class FamilyStates:
         self._snapshots.keep(family, read.state, read.positions, held.erased)
 
     def close(self) -> None:
-        """Keep what is worth it, and read no further."""
+        """Keep what is worth it, also a part of a history, and read no further."""
         with self._lock:
             self._is_closed = True
-            found = self._to_be_kept(float("inf"))
+            found = self._to_be_kept()
         for family, held in found:
             self._keep(family, held)
