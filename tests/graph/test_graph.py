@@ -251,6 +251,32 @@ def test_an_index_that_was_replaced_says_so_to_those_who_have_it_open(path: Path
     assert seen == [False, True, True, False]
 
 
+def test_a_reader_whose_locks_are_gone_notices_that_the_log_is_another_one(path: Path) -> None:
+    """A program that opens a file that an agent named may open this one, and close it."""
+    filled(path)
+    with Graph(path) as graph:
+        graph.rows("SELECT count(*) FROM sessions")
+        path.open("rb").close()
+        other = f"import sqlite3; sqlite3.connect({str(path)!r}).execute('CREATE TABLE other (x)')"
+        subprocess.run([sys.executable, "-c", other], check=True)
+        assert graph.is_moved
+    with Graph(path) as graph:
+        assert graph.rows("SELECT count(*) FROM other") == [(0,)]
+
+
+def test_damage_is_found_by_reading_all(path: Path) -> None:
+    filled(path)
+    with Graph(path) as graph:
+        graph.check()
+        (page,) = graph.row("SELECT rootpage FROM sqlite_master WHERE name = 'steps'") or (0,)
+        (page_bytes,) = graph.row("PRAGMA page_size") or (0,)
+    with path.open("r+b") as file:
+        file.seek((page - 1) * page_bytes)
+        file.write(b"x" * page_bytes)
+    with Graph(path) as graph, pytest.raises(DamagedError):
+        graph.check()
+
+
 def test_an_index_beside_the_log_of_another_one_is_made_without_it(path: Path) -> None:
     filled(path)
     with Graph(path) as graph:  # which keeps its log on disk

@@ -9,6 +9,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from contextlib import closing
 from functools import partial
 from pathlib import Path
@@ -21,11 +22,14 @@ from tallystick.capture import recorder
 from tallystick.graph.journals import Depth, Projected
 from tallystick.journal.home import Home
 from tallystick.service.indexer import joined
+from tallystick.setup.check import State
+from tallystick.setup.index_check import index_checks
 from tallystick.trust.rebuild import rebuild
 from tallystick.workspace import index_writer
 from tallystick.workspace.index_writer import Request, ask, claim, claimed
 from tallystick.workspace.indexing import open_index
 from tests.service.faults import before, send, wait_for
+from tests.service.test_indexing import SPOILED
 from tests.support import recorders
 
 
@@ -122,6 +126,44 @@ def test_an_indexer_that_is_hit_again_and_again_holds_up_no_answer(home: Home, n
     assert (done.differing, done.tables) == ((), ())
 
 
+@pytest.mark.soak
+def test_no_answer_waits_for_an_index_that_a_stranger_holds(home: Home) -> None:
+    recorders.start(home.folder)
+    deliver(home, 1, "sh /home/dev/project/run.sh")
+    wait_for(lambda: is_call_seen(home, 1) and is_idle(home))
+    with closing(sqlite3.connect(home.graph, isolation_level=None)) as stranger:
+        stranger.execute("BEGIN EXCLUSIVE")
+        for number in range(2, 12):
+            deliver(home, number, f"sh /home/dev/project/run{number}.sh")
+        wait_for(lambda: indexer(home)["state"] == "failed")
+        (check,) = index_checks(home)
+        assert (check.state, check.found.endswith("is being written by another process")) == (State.WARN, True)
+    wait_for(lambda: is_idle(home) and is_call_seen(home, 11))
+    recorder.stop(home.folder)
+    done = rebuild(home)
+    assert (done.differing, done.tables) == ((), ())
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("spoil", SPOILED)
+def test_whatever_becomes_of_the_index_under_load_it_is_the_same_in_the_end(
+    home: Home, spoil: Callable[[Path], None]
+) -> None:
+    recorders.start(home.folder)
+    for number in range(1, 200):
+        began = time.monotonic()
+        deliver(home, number)
+        assert time.monotonic() - began < 2.0
+        if number % 60 == 0:
+            with contextlib.suppress(FileNotFoundError):  # it is being made
+                spoil(home.graph)
+        time.sleep(0.05)
+    wait_for(lambda: is_idle(home) and is_call_seen(home, 1) and is_call_seen(home, 199))
+    recorder.stop(home.folder)
+    done = rebuild(home)
+    assert (done.differing, done.tables) == ((), ())
+
+
 def test_a_command_asks_the_indexer_and_one_that_must_write_sends_it_away(home: Home) -> None:
     recorders.start(home.folder)
     deliver(home, 1)
@@ -187,6 +229,8 @@ def heard(event, values):
         name = os.path.basename(os.fsdecode(values[0]))
         if name.startswith("graph.db") and name != "graph.db-new":
             log.write(f"{sys.argv[3:]} {values}\\n")
+    if event == "sqlite3.connect" and sys.argv[3:] == ["recorder"] and "graph.db?mode=ro" not in str(values[0]):
+        log.write(f"written by the recorder: {values}\\n")
 sys.addaudithook(heard)
 """
 _COMMAND = """

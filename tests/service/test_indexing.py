@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shutil
 import signal
 import sqlite3
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -18,7 +20,9 @@ from tallystick.journal.home import Home
 from tallystick.recording.recorder import Recorder
 from tallystick.service.indexing import Indexing, Limits
 from tallystick.trust.rebuild import rebuild
-from tests.service.faults import wait_for
+from tallystick.trust.verify_log import verify_log
+from tests.service.faults import steps, wait_for
+from tests.support.alerting import store_with
 
 
 @pytest.fixture
@@ -64,6 +68,11 @@ def work(indexing: Indexing, true: Callable[[], object]) -> None:
 def settled(indexing: Indexing) -> bool:
     told = indexing.told()
     return told["state"] in ("idle", "ended") and not told["waiting"]
+
+
+def warnings(home: Home) -> list[str]:
+    """What was found broken before the index was rebuilt."""
+    return [step.text("content.text") or "" for step in steps(home, "tallystick") if step.type == "warning"]
 
 
 def pid(indexing: Indexing) -> int:
@@ -140,7 +149,10 @@ def cut(path: Path) -> None:
     os.truncate(path, 0)
 
 
-@pytest.mark.parametrize("spoil", [delete, replace, replace_by_an_older_one, corrupt, cut])
+SPOILED = (delete, replace, replace_by_an_older_one, corrupt, cut)
+
+
+@pytest.mark.parametrize("spoil", SPOILED)
 def test_whatever_becomes_of_the_file_the_index_is_made_again(
     home: Home, indexing: Indexing, spoil: Callable[[Path], None]
 ) -> None:
@@ -151,6 +163,37 @@ def test_whatever_becomes_of_the_file_the_index_is_made_again(
     work(indexing, lambda: settled(indexing) and known(home) == 5)
     indexing.close()
     assert is_as_rebuilt(home)
+
+
+def test_what_shows_in_a_replaced_file_only_is_sealed_before_it_is_gone(home: Home, indexing: Indexing) -> None:
+    store_with(home, [1, 2])
+    indexing.note(record(home, 1))
+    work(indexing, lambda: settled(indexing))
+    other = home.graph.with_name("other.db")
+    with closing(sqlite3.connect(home.graph)) as database, closing(sqlite3.connect(other)) as copy:
+        database.backup(copy)
+        copy.execute("DELETE FROM alerts WHERE alert_id = 2")
+        copy.commit()
+    other.rename(home.graph)
+    work(indexing, lambda: warnings(home))
+    work(indexing, lambda: settled(indexing))
+    assert "the chain of alerts broke" in warnings(home)[0]
+    indexing.close()
+    assert is_as_rebuilt(home)
+    assert verify_log(home).is_intact
+
+
+def test_a_row_that_someone_changed_in_place_stays_for_a_person_to_find(home: Home, indexing: Indexing) -> None:
+    store_with(home, [1])
+    indexing.note(record(home, 1))
+    work(indexing, lambda: settled(indexing))
+    with closing(sqlite3.connect(home.graph)) as database:
+        database.execute("UPDATE alerts SET message = 'nothing'")
+        database.commit()
+        database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    indexing.note(record(home, 1))
+    work(indexing, lambda: settled(indexing) and known(home) == 6)
+    assert not verify_log(home).is_intact
 
 
 def test_a_file_that_is_removed_is_made_again_though_nothing_is_recorded(home: Home, indexing: Indexing) -> None:
@@ -174,9 +217,15 @@ def test_a_file_that_a_stranger_has_locked_is_waited_for(home: Home, indexing: I
     assert is_as_rebuilt(home)
 
 
-def test_a_thread_waits_for_an_index_that_knows_all(home: Home, indexing: Indexing) -> None:
-    import threading
+def test_the_event_loop_does_not_wait_for_an_index_that_knows_all(home: Home, indexing: Indexing) -> None:
+    async def asked() -> None:
+        indexing.refresh()
 
+    asyncio.run(asked())
+    work(indexing, lambda: settled(indexing) and known(home) == 3)
+
+
+def test_a_thread_waits_for_an_index_that_knows_all(home: Home, indexing: Indexing) -> None:
     waiting = threading.Thread(target=indexing.refresh)
     waiting.start()
     work(indexing, lambda: not waiting.is_alive())

@@ -34,6 +34,7 @@ _PAGES_A_CHECKPOINT = 4_000
 _PAGE_BYTES = 8192
 _STEPS_A_BEAT = 100_000
 _FILE_MODE = 0o600
+_LOCKED = frozenset((sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL))
 _NOT_THE_CONTENT = frozenset(
     (
         sqlite3.SQLITE_PERM,
@@ -112,6 +113,13 @@ class Graph:
     def close(self) -> None:
         """Close the file."""
         self._database.close()
+
+    def check(self) -> None:
+        """Read all of it. Raises DamagedError: pages of it are not what they should be."""
+        with self._explained():
+            (said,) = self._database.execute("PRAGMA quick_check(1)").fetchone()
+        if said != "ok":
+            raise DamagedError(f"{self.path} is damaged: {said}", hint=_REBUILD)
 
     def watch(self, beat: Callable[[], bool]) -> None:
         """Have `beat` called now and then while a statement runs; where it says True, the statement ends with an error."""
@@ -374,7 +382,7 @@ def _explanation(path: Path, error: sqlite3.Error) -> Exception:
     primary = code & 0xFF
     if code == _CUT_SHORT:
         return DamagedError(f"{path} is damaged: it is cut short", hint=_REBUILD)
-    if primary in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+    if primary in _LOCKED:
         return GraphError(f"{path} is being written by another process", hint="try again in a moment")
     if primary in _NOT_THE_CONTENT:
         return GraphError(f"cannot use {path}: {error}")

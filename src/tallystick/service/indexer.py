@@ -37,6 +37,7 @@ from tallystick.graph.journals import Depth, Projected
 from tallystick.journal.home import Home
 from tallystick.service.process_log import log_to
 from tallystick.service.retaining import Retaining
+from tallystick.trust.verify_log import note_broken_log
 from tallystick.workspace.index_writer import Reply, Request, become_writer
 from tallystick.workspace.indexing import bring_up_to_date
 
@@ -117,23 +118,29 @@ class IndexFile:
             TallystickError: it cannot be written, or not be read even where it was made again.
         """
         try:
-            if not (wanted.again or self._is_another):
+            if not (wanted.again or self._is_replaced):
                 try:
+                    self._look_through_what_others_wrote()
                     return self._updated(wanted)
                 except DamagedError as error:
-                    _LOG.warning("the index is made again: %s", error)
+                    _LOG.warning("the index is rebuilt: %s", error)
             self.close()
+            note_broken_log(self._home)  # what shows in this file only is sealed before it is gone
             remove_graph(self._home.graph)
             return self._updated(wanted)
         finally:
             self.note_stamp()
 
     @property
-    def _is_another(self) -> bool:
-        """Whether a stranger replaced the file, or wrote into it: what SQLite still holds of it hides that."""
-        if self._graph is None:
-            return False
-        return self._graph.is_moved or file_stamp(self._home.graph) != self.stamp
+    def _is_replaced(self) -> bool:
+        return self._graph is not None and self._graph.is_moved
+
+    def _look_through_what_others_wrote(self) -> None:
+        """What SQLite holds of the file in memory hides that someone wrote into it. Raises DamagedError."""
+        if self._graph is not None and file_stamp(self._home.graph) != self.stamp:
+            self.close()
+            self._graph = self._opened()
+            self._graph.check()
 
     def note_stamp(self) -> None:
         """The file is as this process left it."""

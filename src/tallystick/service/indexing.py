@@ -172,7 +172,10 @@ class Indexing:
             for session in sessions:
                 del self._due[session]
         self._asked, self._heard = asked, self._monotonic()
-        self._running.ask(asked)
+        try:
+            self._running.ask(asked)
+        except OSError:  # it has just ended, for no one asked: the next one is asked
+            self._put_back()
 
     def _hear(self) -> None:
         if self._running is None:
@@ -208,14 +211,15 @@ class Indexing:
             self._failed(f"the indexer said nothing for {self._limits.silence:g} s, and was ended")
 
     def _see_whether_the_file_is_the_same(self) -> None:
-        """A file that is not the one that the indexer wrote last is a stranger's, or none: the index is made again."""
+        """A file that is not as the indexer left it is looked through, and one that is another file is rebuilt."""
         if self._asked is not None or self._file is None or self._file == _REPLACED:
             return
         now, was = file_stamp(self._home.graph), self._file
         if self._running is None:  # then a command may have written it
             now, was = FileStamp(now.inode), FileStamp(was.inode)
-        if now != was:
-            self._file, self._is_all_due = _REPLACED, True
+        self._is_all_due = self._is_all_due or now != was
+        if now.inode != was.inode:
+            self._file = _REPLACED
 
     def _failed(self, why: str) -> None:
         if why != self.problem:
