@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import time
 import zlib
@@ -10,6 +11,7 @@ from datetime import UTC
 from pathlib import Path
 
 import orjson
+import psutil
 
 from bench.corpus import claude_sample, lengthened_sample, write_claude
 from bench.measure import Figure, best_seconds, peak_megabytes
@@ -29,6 +31,7 @@ def figures(folder: Path, *, full: bool) -> Iterator[Figure]:
     yield from _corpus(folder, "claude", lengthened_sample(), asked=True)
     yield from _corpus(folder, "terse", claude_sample(), asked=False)
     yield from _published(folder)
+    yield from _several(folder)
     size = 1_000_000_000 if full else 100_000_000
     one = write_claude(folder / "one", lengthened_sample(), total_bytes=size, one_file=True)[0]
     peak = peak_megabytes(_IMPORT, folder / "big", one)
@@ -87,6 +90,43 @@ def _import(home: Home, path: Path) -> None:
     archive.close()
     if report.has_errors:
         sys.exit(f"the import failed: {report.refused} {[file.error for file in report.files]}")
+
+
+def _several(folder: Path) -> Iterator[Figure]:
+    """Importing and indexing with the processes of `tally import`, against one process."""
+    source = folder / "several"
+    write_claude(source, lengthened_sample(), total_bytes=CORPUS_BYTES, one_file=False)
+    alone, _ = _whole(folder / "store-of-one", source, "one")
+    seconds, peak = _whole(folder / "store-of-several", source, "several")
+    name = f"import and index {CORPUS_BYTES / 1e6:,.0f} MB"
+    yield Figure(f"{name}, several processes", seconds, "s", "one process", seconds / alone)
+    yield Figure(f"{name}, memory of all processes (PSS)", peak, "MB", target="< 300", met=peak < 300)
+
+
+def _whole(store: Path, source: Path, how: str) -> tuple[float, float]:
+    """Seconds, and the most memory that the processes had together, in MB."""
+    began, peak = time.perf_counter(), 0
+    process = psutil.Popen([sys.executable, "-c", _WHOLE, str(store), str(source), how])
+    while process.poll() is None:
+        with contextlib.suppress(psutil.Error):
+            peak = max(peak, sum(one.memory_full_info().pss for one in (process, *process.children())))
+        time.sleep(0.1)
+    return time.perf_counter() - began, peak / 1e6
+
+
+_WHOLE = """
+import sys
+from contextlib import nullcontext
+from datetime import UTC
+from pathlib import Path
+from tallystick.ingest.adapters import adapters
+from tallystick.ingest.histories import Reading, find_histories, import_histories, import_workers
+from tallystick.journal.home import Home
+home, known = Home(Path(sys.argv[1])), adapters()
+found = find_histories(Path("/nowhere"), (Path(sys.argv[2]),), known)
+with import_workers(home, found, known) if sys.argv[3] == "several" else nullcontext() as workers:
+    import_histories(home, found, known, Reading(UTC), workers=workers)
+"""
 
 
 _IMPORT = """

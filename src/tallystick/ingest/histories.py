@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing, nullcontext
+from contextlib import AbstractContextManager, closing, nullcontext, suppress
 from datetime import tzinfo
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -20,13 +21,18 @@ from tallystick.errors import TallystickError
 from tallystick.exports.ledger import LedgerVerdict, verify_ledger
 from tallystick.graph.graph import Graph, GraphError, Mode
 from tallystick.graph.journals import Depth
-from tallystick.graph.lookup import known_step
+from tallystick.graph.lookup import Known, known_step
 from tallystick.ingest.import_ import Importer, ImportReport, Progress
+from tallystick.ingest.import_workers import ImportWorkers, Worker, start_workers
+from tallystick.ingest.shared_events import Place, SharedEvents
 from tallystick.journal.home import Home
 from tallystick.model.ids import SessionId
 from tallystick.recording.store import init_store, local_zone, open_archive
 from tallystick.workspace.index_writer import claim
 from tallystick.workspace.indexing import bring_up_to_date, refresh_index
+
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
 
 LEDGER_AGENT = "gptme-ledger"
 
@@ -75,8 +81,12 @@ def import_histories(
     reading: Reading | None = None,
     *,
     progress: Progress | None = None,
+    workers: ImportWorkers | None = None,
 ) -> Imported:
     """Import files into a store, which is made if it is not there, and bring its index up to date.
+
+    Args:
+        workers: the processes that help (`import_workers`). What is recorded is the same without.
 
     Raises:
         JournalError: the store cannot be opened or written.
@@ -86,8 +96,14 @@ def import_histories(
     remarks: list[str] = []
     with closing(open_archive(home)) as archive, _index(home, remarks) or nullcontext() as graph:
         index = _Follower(home, graph, remarks)
-        importer = Importer(archive, adapters, reading.zone or local_zone(), index)
+        if workers is not None:
+            index = _FarFollower(home, graph, remarks, workers.indexer)
+        files = None
+        if workers is not None:
+            files = workers.files
+        importer = Importer(archive, adapters, reading.zone or local_zone(), index, files)
         report = importer.run(found, again=reading.again, progress=progress)
+        index.finish()
     return Imported(report, made, tuple(check_ledgers(report)), tuple(remarks))
 
 
@@ -99,8 +115,17 @@ def _index(home: Home, remarks: list[str]) -> Graph | None:
         return None
 
 
+def import_workers(
+    home: Home, found: Sequence[Found | Refused], adapters: Mapping[str, Adapter]
+) -> AbstractContextManager[ImportWorkers | None]:
+    """The processes for a large import, to be started before anything else is: threads, bars, the store. None: no need."""
+    return start_workers(home, found, adapters, _keep_index) or nullcontext()
+
+
 class _Follower:
     """The index beside an import. If it fails, the import goes on without it."""
+
+    shared: SharedEvents | None = None
 
     def __init__(self, home: Home, graph: Graph | None, remarks: list[str]) -> None:
         self._home = home
@@ -130,10 +155,72 @@ class _Follower:
                 return
         refresh_index(self._home, sessions=sids, depth=Depth.TEXT)
 
-    def elsewhere(self, agent: str, source_id: str) -> tuple[str, str] | None:
-        """(session, hash) of the entry that has the agent's event already, as far as the index knows."""
+    def elsewhere(self, agent: str, source_id: str) -> Place | None:
+        """The entry that has the agent's event already, as far as the index knows."""
         found = self._try(lambda graph: known_step(graph, agent, source_id))
-        return (found.session, found.hash) if found is not None else None  # type: ignore[attr-defined]
+        if not isinstance(found, Known):
+            return None
+        return Place(SessionId(found.session), found.n, found.hash)
+
+    def finish(self) -> None:
+        """The import is over."""
+
+
+class _FarFollower(_Follower):
+    """The same, kept by another process. It is not waited for until the import is over."""
+
+    def __init__(self, home: Home, graph: Graph | None, remarks: list[str], indexer: Worker) -> None:
+        self.shared = SharedEvents()
+        self._indexer = indexer
+        self._due: dict[SessionId, None] = {}
+        super().__init__(home, graph, remarks)
+
+    def project(self, sids: Sequence[SessionId] | None) -> None:
+        """Tell which sessions have grown; before the import, take all of them in here."""
+        if sids is None:
+            super().project(None)
+            return
+        self._due |= dict.fromkeys(sids)
+        if self._graph is not None and self._indexer.takes_more():
+            self._send(list(self._due))
+            self._due = {}
+
+    def finish(self) -> None:
+        """Wait until the index has everything."""
+        if self._graph is None:
+            return
+        self._send(list(self._due))
+        self._send(None)
+        try:
+            self._remarks += self._indexer.connection.recv()
+        except (EOFError, OSError):
+            self._remarks.append(
+                "the index is behind: the process that kept it has ended; the next question brings it on"
+            )
+
+    def _send(self, sids: list[SessionId] | None) -> None:
+        with suppress(OSError):  # it has ended: `finish` says so
+            self._indexer.connection.send(sids)
+
+
+def _keep_index(home: Home, connection: Connection) -> None:
+    """What the process of the index does: take in what has grown, until nothing will any more."""
+    remarks: list[str] = []
+    follower: _Follower | None = None
+    is_over = False
+    while not is_over:
+        due: dict[SessionId, None] = {}
+        while True:
+            told = connection.recv()
+            is_over = told is None
+            due |= dict.fromkeys(told or ())
+            if is_over or not connection.poll():
+                break
+        if follower is None:
+            follower = _Follower(home, _index(home, remarks), remarks)
+        if due:
+            follower.project(list(due))
+    connection.send(remarks)
 
 
 def check_ledgers(report: ImportReport) -> list[LedgerReport]:

@@ -6,6 +6,7 @@ know any agent's format.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import tzinfo
 from pathlib import Path
@@ -15,8 +16,10 @@ import msgspec
 
 from tallystick.agents import Adapter, Shape
 from tallystick.capture.discover import Found, Refused, reading_order
-from tallystick.capture.history import HistoryFile, Piece, database_state, prefix_digest
+from tallystick.capture.history import Piece, database_state, prefix_digest
 from tallystick.errors import FormatError, SourceError
+from tallystick.ingest.import_workers import Files, Source
+from tallystick.ingest.shared_events import Place, SharedEvents
 from tallystick.journal.archive import Archive
 from tallystick.journal.ledger import Watermark
 from tallystick.model.ids import SessionId
@@ -100,8 +103,11 @@ def _unseen(_path: Path, _bytes: int) -> None:
 class Index(Protocol):
     """The index of the store that is imported into."""
 
-    def elsewhere(self, agent: str, source_id: str) -> tuple[str, str] | None:
-        """(session, hash) of the entry that has the agent's event already, as far as it is known (13.3)."""
+    shared: SharedEvents | None
+    """What of this import the index may not have yet; None: it has everything up to the file that is being read."""
+
+    def elsewhere(self, agent: str, source_id: str) -> Place | None:
+        """The entry that has the agent's event already, as far as it is known (13.3)."""
         ...
 
     def project(self, sids: Sequence[SessionId]) -> None:
@@ -118,7 +124,9 @@ class Importer:
         adapters: Mapping[str, Adapter],
         zone: tzinfo,
         index: Index | None = None,
+        files: Files | None = None,
     ) -> None:
+        self._files = files or Files()
         self._archive = archive
         self._adapters = adapters
         self._writer = Writer(archive, zone)
@@ -148,8 +156,8 @@ class Importer:
             else:
                 files.append(item)
         try:
-            for file in reading_order(files):
-                report.files.append(self._import(file, again=again))
+            for plan in self._planned(reading_order(files), again=again):
+                report.files.append(self._import(plan))
                 if self._unsealed_steps > _STEPS_PER_SEAL or len(self._touched) > _SESSIONS_PER_SEAL:
                     self._seal()
         finally:
@@ -157,22 +165,39 @@ class Importer:
             self._writer.close()
         return report
 
-    def _import(self, found: Found, *, again: bool) -> FileReport:
-        report = FileReport(found.path, found.agent)
+    def _planned(self, files: Iterable[Found], *, again: bool) -> Iterator[_Plan]:
+        """What is to be done with each file. Those that are to be read are announced a few files before."""
+        waiting: deque[_Plan] = deque()
+        for found in files:
+            plan = self._plan(found, again=again)
+            if plan.is_to_read:
+                self._files.expect(found)
+            waiting.append(plan)
+            if len(waiting) > self._files.ahead:
+                yield waiting.popleft()
+        yield from waiting
+
+    def _plan(self, found: Found, *, again: bool) -> _Plan:
+        plan = _Plan(found, FileReport(found.path, found.agent))
         try:
             mark = None
             if not again:
                 mark = self._archive.ledger.watermarks.get(str(found.path))
-            is_database = self._adapters[found.agent].SHAPE is Shape.SQLITE
-            if is_database:
-                report.state = _database_state(found, mark)
+            if self._adapters[found.agent].SHAPE is Shape.SQLITE:
+                plan.report.state = _database_state(found, mark)
             else:
-                report.state = _state(found, mark)
-            if report.state != "unchanged":
-                skip_to = 0
-                if mark and report.state == "grown" and not is_database:
-                    skip_to = mark.offset
-                _FileImport(self, found, report, skip_to).run()
+                plan.report.state = _state(found, mark)
+                if mark and plan.report.state == "grown":
+                    plan.skip_to = mark.offset
+        except SourceError as error:
+            plan.report.state, plan.report.error = "failed", str(error)
+        return plan
+
+    def _import(self, plan: _Plan) -> FileReport:
+        found, report = plan.found, plan.report
+        try:
+            if plan.is_to_read:
+                _FileImport(self, found, report, plan.skip_to).run()
         except SourceError as error:
             report.state, report.error = "failed", str(error)
         self._progress(found.path, found.size - report.read_bytes)
@@ -193,21 +218,46 @@ class Importer:
 
     # What _FileImport uses ------------------------------------------------------------------------------------------
 
-    def elsewhere(self, agent: str, source_id: str) -> tuple[str, str] | None:
-        """(session, hash) of the entry that has an agent's event, as far as the index knows."""
+    def elsewhere(self, agent: str, source_id: str) -> Place | None:
+        """The entry that has an agent's event, as far as it is known."""
         if self._index is None:
             return None
-        return self._index.elsewhere(agent, source_id)
+        found, shared = self._index.elsewhere(agent, source_id), self._index.shared
+        if shared is None or (found is not None and not shared.is_new(found)):
+            return found
+        return shared.find(agent, source_id)
+
+    @property
+    def shared(self) -> SharedEvents | None:
+        """Where events are noted that the index may not have yet."""
+        if self._index is None:
+            return None
+        return self._index.shared
 
     def project(self, sids: Sequence[SessionId]) -> None:
         """Take sessions that have grown into the index."""
         if self._index is not None:
+            if self._index.shared is not None:
+                self._index.shared.publish()
             self._index.project(sids)
 
     def touch(self, sid: SessionId, steps: int) -> None:
         """Remember that a session has grown."""
         self._touched[sid] = None
         self._unsealed_steps += steps
+
+
+class _Plan(msgspec.Struct):
+    """What is to be done with a file: `skip_to` is how much of it was recorded before."""
+
+    found: Found
+    report: FileReport
+    skip_to: int = 0
+
+    @property
+    def is_to_read(self) -> bool:
+        """Whether something in it may be new."""
+        return self.report.state not in ("unchanged", "failed")
 
 
 def _state(found: Found, mark: Watermark | None) -> str:
@@ -270,7 +320,7 @@ class _FileImport:
         self._steps: dict[str, int] = {}
 
     def run(self) -> None:
-        file = HistoryFile(self._found.path, self._adapter)
+        file = self._importer._files.open(self._found, self._adapter)
         try:
             for piece in file.pieces():
                 self._take(piece)
@@ -316,7 +366,7 @@ class _FileImport:
                 self._report.shared += 1
                 return
             record = self._open(step.session)
-            outcome, _ = record.add(step, lambda ref: self._foreign(ref))
+            outcome, n = record.add(step, lambda ref: self._foreign(ref))
         except FormatError as error:
             where = "the end"
             if piece.number:
@@ -327,6 +377,9 @@ class _FileImport:
         if outcome not in (Outcome.KNOWN, Outcome.CORROBORATED):
             self._steps[step.session] = self._steps.get(step.session, 0) + 1
             self._importer.touch(record.sid, 1)
+            shared = self._importer.shared
+            if shared is not None and self._adapter.GLOBAL_IDS and step.source_id is not None:
+                shared.add(self._agent(step.session), step.source_id, Place(record.sid, n, record.known.hash_at(n)))
 
     def _is_shared(self, step: Step) -> bool:
         """Whether another session of this agent has the event: then this one forks from there (13.3)."""
@@ -336,10 +389,10 @@ class _FileImport:
         if record is not None and record.known.find(step.source_id) is not None:
             return False
         found = self._importer.elsewhere(self._agent(step.session), step.source_id)
-        if found is None or (record is not None and found[0] == record.sid):
+        if found is None or (record is not None and found.session == record.sid):
             return False
         if record is None:
-            self._shared[step.session] = f"{found[0]}#{found[1]}"
+            self._shared[step.session] = f"{found.session}#{found.hash}"
         return True
 
     def _agent(self, session: str) -> str:
@@ -363,13 +416,15 @@ class _FileImport:
             record, made = self._writer.open(opening, fork_of=self._shared.get(session))
             if made:
                 self._importer.touch(record.sid, 1)
+        if session not in self._sids and self._importer.shared is not None:
+            self._importer.shared.begin(record.sid, record.journal.size)
         self._sids[session] = record.sid
         return record
 
     def _foreign(self, ref: Ref) -> str | None:
         return self._writer.foreign(self._agent(ref.session or ""), ref)
 
-    def _note_import(self, file: HistoryFile) -> None:
+    def _note_import(self, file: Source) -> None:
         read = ReadTo(self._found.path, self._adapter.NAME, file.offset, file.digest)
         self._importer._entries += import_entries(read, self._sids, self._steps, self._report.losses)
 

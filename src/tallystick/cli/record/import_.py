@@ -37,15 +37,26 @@ def import_(run: Run, paths: tuple[Path, ...], agents: tuple[str, ...], again: b
     imported too, and the exit code is 2.
     """
     from tallystick.ingest.adapters import adapters, only
-    from tallystick.ingest.histories import Reading, count_passed_over, find_histories, import_histories
+    from tallystick.ingest.histories import (
+        Reading,
+        count_passed_over,
+        find_histories,
+        import_histories,
+        import_workers,
+    )
 
     known = only(adapters(), agents)
     below = Path(os.environ.get("HOME", "~")).expanduser()
     found = find_histories(below, paths, known)
     sizes = sum(getattr(item, "size", 0) for item in found)
-    with progress_bar(run, sizes) as advance:
+    with import_workers(run.home, found, known) as workers, progress_bar(run, sizes) as advance:
         done = import_histories(
-            run.home, found, known, Reading(again=again), progress=lambda path, size: advance(path.name, size)
+            run.home,
+            found,
+            known,
+            Reading(again=again),
+            progress=lambda path, size: advance(path.name, size),
+            workers=workers,
         )
     run.take(done.remarks)
     passed_over = count_passed_over(paths, found)
