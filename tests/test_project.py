@@ -38,6 +38,7 @@ TESTS_WITHOUT_SOURCE = {
     "trust/test_signer_epochs_set_up.py": "a signer with epochs, from its setting up on",
     "review/test_session_over_time.py": "a session over time: recorder, index, tree, provenance, checkpoints, replay",
     "ask/test_published_queries.py": "the graph, asked as the reference's pages ask it",
+    "service/test_memory.py": "the tables of all that a recorder holds together",
     "service/test_signing.py": "the recorder against signers that are down, hang, refuse or talk nonsense",
     "service/test_soak.py": "the recorder over a day of use",
     "service/test_survival.py": "the recorder, the hook and the journals together, under faults from outside",

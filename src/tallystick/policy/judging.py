@@ -6,6 +6,7 @@ Owns the order in which things are found out. Must not know what follows from a 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 
 import msgspec
 
@@ -63,7 +64,8 @@ def judged(
 
 
 def _exists(world: World) -> Callable[[str], bool]:
-    return lambda path: world.state(path).kind not in (FileKind.NOTHING, FileKind.UNKNOWN)
+    """Whether something is at a path. It is looked for once: a call may name one path many times."""
+    return cache(lambda path: world.state(path).kind not in (FileKind.NOTHING, FileKind.UNKNOWN))
 
 
 def _root(folder: str | None, world: World, home: str) -> str | None:

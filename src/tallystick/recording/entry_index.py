@@ -1,7 +1,7 @@
 """What a journal already holds, compactly, so that an event is recorded once (docs/format.md 13).
 
 Owns the map from source ids to entries of one journal, which entries tell the same event, who else has seen it, and the
-paths that led to each entry. Costs about 200 bytes a step. Must not decide what to do about an event that is known:
+paths that led to each entry. Costs about 120 bytes a step. Must not decide what to do about an event that is known:
 record.py does.
 """
 
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from tallystick.model.step import Json
+from tallystick.recording.source_ids import SourceIds
 
 if TYPE_CHECKING:
     from hashlib import _Hash
@@ -56,8 +57,7 @@ class KnownSteps:
         self._hashes = bytearray()
         self._offsets = array("Q")
         self._main_parents = array("q")
-        self._by_source: dict[str, int] = {}
-        self._ids: list[str | None] = []
+        self._ids = SourceIds()
         self._first: dict[int, int] = {}
         """For entries that revise or corroborate another: the first report of the event."""
         self._later: dict[int, list[int]] = {}
@@ -75,12 +75,10 @@ class KnownSteps:
         """Take the next entry."""
         n = len(self)
         digest, offset, parents, source_id, tells = step
-        self._ids.append(source_id)
+        self._ids.add(source_id)
         self._main_parents.append(self._main_parent(n, parents))
         self._hashes += digest
         self._offsets.append(offset)
-        if source_id is not None:
-            self._by_source[source_id] = n
         if tells is not None and 0 <= tells < n:
             first = self.first(tells)
             self._first[n] = first
@@ -99,7 +97,7 @@ class KnownSteps:
 
     def find(self, source_id: str) -> int | None:
         """The number of the newest entry that tells the event with this source id, whichever source gave it that."""
-        n = self._by_source.get(source_id)
+        n = self._ids.find(source_id)
         if n is None and self._names:
             n = self._under_another_name(source_id)
         if n is None:
@@ -109,12 +107,12 @@ class KnownSteps:
     def _under_another_name(self, source_id: str) -> int | None:
         """What belongs to an event (`<call id>/result`) that another source names differently."""
         base, _, rest = source_id.rpartition("/")
-        event = self._by_source.get(base)
+        event = self._ids.find(base)
         if event is not None:
             names = self._names.get(self.first(event), ())
         else:
             names = ()
-        return next((n for name in names if (n := self._by_source.get(f"{name}/{rest}")) is not None), None)
+        return next((n for name in names if (n := self._ids.find(f"{name}/{rest}")) is not None), None)
 
     # Several reports of one event ------------------------------------------------------------------------------------
 
@@ -132,7 +130,7 @@ class KnownSteps:
         first = self.first(n)
         self._seen.setdefault(source, set()).add(first)
         if source_id is not None:
-            self._by_source.setdefault(source_id, first)
+            self._ids.also(source_id, first)
             self._name(first, source_id)
 
     def is_seen(self, n: int, source: str) -> bool:
@@ -141,16 +139,16 @@ class KnownSteps:
 
     def id_of(self, n: int) -> str | None:
         """The source id of entry `n`."""
-        return self._ids[n]
+        return self._ids.of(n)
 
     def names(self, n: int) -> tuple[str, ...]:
         """The ids that sources give the event of entry `n`."""
         first = self.first(n)
-        own = self._ids[first]
+        own = self._ids.of(first)
         return tuple(self._names.get(first, () if own is None else (own,)))
 
     def _name(self, first: int, name: str | None) -> None:
-        own = self._ids[first]
+        own = self._ids.of(first)
         if name is None or own is None or name == own:
             return
         names = self._names.setdefault(first, [own])

@@ -72,6 +72,7 @@ def test_a_file_that_is_sourced_is_read_where_it_stands() -> None:
         ("f() { f; }; f", "depth"),
         ("a " + "> b " * 70, "size"),
         ("eval " * 10 + "a", "depth"),
+        ("find . -exec " * 900, "size"),
     ],
 )
 def test_what_is_more_than_any_command_has_is_not_read_to_its_end(text: str, reason: str) -> None:

@@ -9,7 +9,7 @@ from tallystick.guard.live_world import LiveWorld
 from tallystick.model.decision import Call
 from tallystick.model.intent import Operation
 from tallystick.policy.calls.reader import read_call
-from tallystick.policy.calls.unnamed_files import Incidental, is_shallow, listed, wholes
+from tallystick.policy.calls.unnamed_files import Incidental, UnnamedFiles, is_shallow, wholes
 from tests.policy.risks.readings import FOLDER, HOME, Bare, reading
 from tests.support.cases import each, each_case
 
@@ -17,7 +17,12 @@ from tests.support.cases import each, each_case
 def removed(command: str) -> set[str]:
     """What is removed: `folder/` where all below it is, `folder/…` where it is not told which of it."""
     read = reading(command)
-    made = [one for found in read.effects.intents if found.operation is Operation.DELETE for one in listed(read, found)]
+    made = [
+        one
+        for found in read.effects.intents
+        if found.operation is Operation.DELETE
+        for one in UnnamedFiles(read).of(found)
+    ]
     return {one.target + ("" if one.is_known and not one.is_deep else "/" if one.is_known else "/…") for one in made}
 
 

@@ -237,14 +237,13 @@ def finding_of(command: Command) -> Finding | None:
     if _FIND_ACTS.isdisjoint(texts):
         return None
     first = next((n for n, text in enumerate(texts) if text[:1] in ("(", "!") or _is_test(text)), len(texts))
+    ends = _ends_of_runs(texts)
     return Finding(
         starts=tuple(word for word in arguments[:first] if word.text[:1] != "-") or (Word("."),),
         names=tuple(word.text for word in _find_names(arguments, texts)),
         is_deleting="-delete" in texts,
         runs=tuple(
-            arguments[n + 1 : next((end for end in range(n + 1, len(texts)) if texts[end] in (";", "+")), len(texts))]
-            for n, text in enumerate(texts)
-            if text in _FIND_ACTS and text != "-delete"
+            arguments[n + 1 : ends[n]] for n, text in enumerate(texts) if text in _FIND_ACTS and text != "-delete"
         ),
         asked=_asked(texts, ("-name", "-iname")),
         paths=_asked(texts, ("-path", "-ipath", "-wholename", "-iwholename")),
@@ -252,6 +251,16 @@ def finding_of(command: Command) -> Finding | None:
         picks=_always_picks(texts),
         is_without_content=_is_without_content(texts),
     )
+
+
+def _ends_of_runs(texts: list[str]) -> list[int]:
+    """For each place, the next one where a command that `find` runs ends."""
+    ends, end = [0] * len(texts), len(texts)
+    for n in reversed(range(len(texts))):
+        ends[n] = end
+        if texts[n] in (";", "+"):
+            end = n
+    return ends
 
 
 _BY_PATH = names("-regex -iregex -samefile -lname -ilname")

@@ -25,6 +25,8 @@ from tallystick.model.script import HOLE, Command, Cycle, Loop, Redirect, Role, 
 _MOST_COMMANDS = 500
 _MOST_CHARACTERS = 1 << 20
 """In all words together, after variables have their values."""
+_MOST_WORDS = 10_000
+"""Likewise: those of what a command wraps count again."""
 _MOST_NESTED = 60
 _MOST_CALLS = 6
 _MOST_REDIRECTS = 64
@@ -86,6 +88,7 @@ class Collector(ABC):
         self._assigned: dict[str, str] = {}
         self.nested = 0
         self.characters = 0
+        self._words = 0
         self.functions: dict[str, tuple[Node, Scope]] = {}
         self._called: set[str] = set()
         self._calls: list[str] = []
@@ -161,11 +164,14 @@ class Collector(ABC):
         """Whether what comes is left unread: a text that nests or grows without end says so, and is opaque."""
         if self.nested >= _MOST_NESTED:
             self.opaque["depth"] = None
-        elif len(self.commands) >= _MOST_COMMANDS or self.characters > _MOST_CHARACTERS:
+        elif len(self.commands) >= _MOST_COMMANDS or self._is_long():
             self.opaque["size"] = None
         else:
             return False
         return True
+
+    def _is_long(self) -> bool:
+        return self.characters > _MOST_CHARACTERS or self._words > _MOST_WORDS
 
     def assign(self, scope: Scope, name: str, value: Word) -> None:
         """Give a variable its value. Of too many names the later ones stay unknown."""
@@ -220,6 +226,7 @@ class Collector(ABC):
             return
         scope.variables["_"] = words[-1]
         self.characters += len(feed.text) + sum(len(word.text) + len(word.hidden) for word in words)
+        self._words += len(words)
         self.nested += 1
         if not words[0].is_known:
             self.opaque["program"] = None

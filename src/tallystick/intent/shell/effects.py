@@ -229,12 +229,13 @@ class _Engine(Running):
                 plumbing.connect(nodes[n], site.out)
         if actions.reads_input:
             plumbing.connect(site.into, site.out)
+        made_from = _made_from(site.command)
         for action, node in zip(actions.actions, nodes, strict=False):
             if action.from_input:
                 plumbing.connect(site.into, node)
             is_edit = action.operation in _EDITS and name in WRITTEN_OUT
             if action.domain is Domain.NETWORK or is_edit:  # what is in its words goes along
-                for n in _made_from(site.command):
+                for n in made_from:
                     plumbing.connect(site.outs[n], node)
 
     def _nodes(self, site: Site, actions: Actions, name: str) -> list[int]:

@@ -21,7 +21,7 @@ from tallystick.policy.calls.legitimate_use import in_use
 from tallystick.policy.calls.progress import SoFar
 from tallystick.policy.calls.reading import CallReading
 from tallystick.policy.calls.repositories import changed_repositories
-from tallystick.policy.calls.unnamed_files import Incidental, is_shallow, listed, wholes
+from tallystick.policy.calls.unnamed_files import Incidental, UnnamedFiles, is_shallow, wholes
 from tallystick.policy.content.credentials import credentials_in
 from tallystick.policy.content.inspection import cell_tags, is_notebook, run_tags, written_tags
 from tallystick.policy.content.prompt_injection import tags_of
@@ -97,11 +97,12 @@ def _named(intent: Intent) -> str:
 def _intents(reading: CallReading, world: World) -> Iterator[Intent]:
     yield from changed_repositories(reading)
     together = list(wholes(reading, world))
+    listings = UnnamedFiles(reading)
     for n, found in enumerate(reading.effects.intents):
         if found.operation is Operation.DELETE and together:  # where its program is at work
             yield from (whole for whole in together if whole.command == found.command)
             together = [whole for whole in together if whole.command != found.command]
-        yield from listed(reading, _as_meant(found, reading, n in reading.uses.searched))
+        yield from listings.of(_as_meant(found, reading, n in reading.uses.searched))
 
 
 def _as_meant(intent: Intent, reading: CallReading, is_search: bool) -> Intent:

@@ -14,6 +14,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise, takewhile
+from typing import TypeAlias
 
 from msgspec.structs import replace
 
@@ -60,31 +61,55 @@ def _removes(intent: Intent) -> bool:
     return intent.operation is Operation.DELETE and intent.domain is Domain.FILE
 
 
-def listed(reading: CallReading, intent: Intent) -> tuple[Intent, ...]:
-    """An intent whose target is unknown, as intents on what it may name; itself where that is unknown either."""
-    if intent.is_known or intent.target or intent.domain is not Domain.FILE or not reading.scripts:
-        return (intent,)
-    commands = reading.scripts[0].commands
-    if intent.command >= len(commands) or commands[intent.command].program == "rmdir":  # it takes only empty folders
-        return (intent,)
-    given = tuple(_given_by_parallel(commands, intent))
-    if given:
-        return given
+_Roots: TypeAlias = tuple[tuple[str, bool], ...]
+
+
+class UnnamedFiles:
+    """What the names come from that commands of one call are given. Each command is asked about once."""
+
+    def __init__(self, reading: CallReading) -> None:
+        self._reading = reading
+        self._roots: dict[tuple[int, bool], _Roots | None] = {}
+
+    def of(self, intent: Intent) -> tuple[Intent, ...]:
+        """An intent whose target is unknown, as intents on what it may name; itself where that is unknown either."""
+        reading = self._reading
+        if intent.is_known or intent.target or intent.domain is not Domain.FILE or not reading.scripts:
+            return (intent,)
+        commands = reading.scripts[0].commands
+        if (
+            intent.command >= len(commands) or commands[intent.command].program == "rmdir"
+        ):  # it takes only empty folders
+            return (intent,)
+        given = tuple(_given_by_parallel(commands, intent))
+        if given:
+            return given
+        key = (intent.command, intent.is_deep)
+        if key not in self._roots:
+            self._roots[key] = _roots(reading, commands, intent)
+        roots = self._roots[key]
+        if roots is None:
+            return (replace(intent, target=str(reading.workspace), is_known=True),)
+        # Where something was picked, the root is as far as a name is known.
+        made = [
+            replace(intent, target=root, is_known=is_whole, is_pattern=not is_whole, is_deep=intent.is_deep or is_whole)
+            for root, is_whole in roots
+        ]
+        return tuple(made) or (intent,)
+
+
+def _roots(reading: CallReading, commands: tuple[Command, ...], intent: Intent) -> _Roots | None:
+    """The folders that names come from, and whether all below each is named; None: the top of the workspace is named."""
     sources = _sources(commands, intent.command) or frozenset((intent.command,))  # itself: code that lists and removes
     if reading.workspace is not None and any(_prints_top(commands[n]) for n in sources):
-        return (replace(intent, target=reading.workspace, is_known=True),)
+        return None
     is_all = all(_keeps_all(commands[n]) for n in sources)
     roots = dict.fromkeys(
         (found.target, (found.is_deep or intent.is_deep) and is_all and not found.is_pattern)
         for found in reading.effects.intents
         if found.command in sources and found.target.startswith("/") and _names_files(found, commands)
     )
-    # Where something was picked, the root is as far as a name is known.
-    made = [
-        replace(intent, target=root, is_known=is_whole, is_pattern=not is_whole, is_deep=intent.is_deep or is_whole)
-        for root, is_whole in list(roots)[:_MOST_ROOTS]
-    ]
-    return tuple(made) or (intent,)
+    return tuple(roots)[:_MOST_ROOTS]
 
 
 def _names_files(found: Intent, commands: tuple[Command, ...]) -> bool:

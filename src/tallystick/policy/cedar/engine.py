@@ -213,9 +213,7 @@ def _evidence(rule: Rule, act: Act, facts: Facts) -> Evidence:
         rule=rule.id,
         action=str(act.action),
         target=shown(name_of(act.resource)),
-        because=tuple(shown(text) for text in (*act.because, *dict.fromkeys((*told, *facts.evidence))))[
-            :_MOST_EVIDENCE
-        ],
+        because=tuple(map(shown, (*act.because, *dict.fromkeys((*told, *facts.evidence)))[:_MOST_EVIDENCE])),
     )
 
 

@@ -8,7 +8,8 @@ that.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
 
 import msgspec
 
@@ -102,6 +103,31 @@ def kind_of(uses: Uses) -> str:
     if any(operation not in _READS and operation is not Operation.UNKNOWN for operation in files):
         return "write"
     return "read" if files and Operation.UNKNOWN not in files else "other"
+
+
+class _Manner(NamedTuple):
+    """What the options of a command say of all that it does."""
+
+    program: str
+    links: bool
+    """It makes other names for what it reads."""
+    mirrors: bool
+    """It removes what the source does not have."""
+
+
+def _manner(command: Command) -> _Manner:
+    program = command.program
+    links = program in _LINKS or (program == "cp" and _has(command, "-l", "--link"))
+    mirrors = program == "rsync" and any(text.startswith("--del") for text in _texts(command))
+    return _Manner(program, links, mirrors)
+
+
+def _copied_into(actions: Iterable[Action], manner: _Manner) -> Iterable[Word]:
+    """The folders that a command copies into, each once."""
+    if manner.mirrors:
+        return ()
+    targets = [action.target for action in actions if action.operation is Operation.COPY_DEST]
+    return dict.fromkeys(word for word in targets if word.is_known and not word.hidden)
 
 
 class _Finder:
@@ -240,9 +266,12 @@ class _Finder:
         folders, name = self._in(command), command.program
         if name.rpartition("/")[2] == "tally":  # what of it changes the record is known by name: `recorder`
             return
-        for action in actions.actions:
-            if action.domain is Domain.FILE:
-                self._action(action, done, folders)
+        manner = _manner(command)
+        on_files = [action for action in actions.actions if action.domain is Domain.FILE]
+        for action in on_files:
+            self._action(action, manner, folders)
+        for word in _copied_into(on_files, manner):
+            self._inside(word, actions.actions, folders)
         self._found(command, folders)
         if self._may_do_anything(done):
             for word in command.arguments:
@@ -250,10 +279,9 @@ class _Finder:
                 if not word.is_known:
                     self._touches |= self._places.mentioned(f"{word.plain} {word.hidden}")
 
-    def _action(self, action: Action, done: Done, folders: tuple[str, ...]) -> None:
-        command = done.command
-        program, operation = command.program, action.operation
-        if operation in _READS and not (program in _LINKS or (program == "cp" and _has(command, "-l", "--link"))):
+    def _action(self, action: Action, manner: _Manner, folders: tuple[str, ...]) -> None:
+        program, operation = manner.program, action.operation
+        if operation in _READS and not manner.links:
             return
         word = action.target
         if program in ("rm", "rmdir") and word.text in _NOWHERE:
@@ -261,7 +289,7 @@ class _Finder:
         if HOLE in word.text or word.hidden:
             self._change(word, folders, deep=action.is_deep and operation in _REMOVES)
             return
-        if program == "rsync" and any(text.startswith("--del") for text in _texts(command)):
+        if manner.mirrors:
             operation = Operation.DELETE
         paths = self._places.absolute(word.text, folders)
         is_deep = action.is_deep or program in _MOVING
@@ -271,8 +299,6 @@ class _Finder:
         else:  # where it is unknown in which of some folders this happens, each counts by itself
             self._touches |= self._places.touched(word.text, folders, deep=False)
             self._touches |= {kind for path in deep for kind in self._places.touched(path, folders, deep=True)}
-        if operation is Operation.COPY_DEST:
-            self._inside(word, done.actions.actions, folders)
 
     def _inside(self, folder: Word, actions: tuple[Action, ...], folders: tuple[str, ...]) -> None:
         """What a copy makes in a folder: the names of what is copied, with all below them."""

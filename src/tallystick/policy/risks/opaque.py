@@ -413,9 +413,11 @@ def _deleted(command: Command, commands: tuple[Command, ...], *, only_deep: bool
     """`rm -rf "$X"/*`, where X may be empty; `rm -rf` of what a file or a host tells; `chmod -R` of the same."""
     options = [word.plain for word in command.words[1:] if word.plain[:1] == "-"]
     is_deep = any(text == "--recursive" or (text[:2] != "--" and set(text) & set("rR")) for text in options)
+    risk: Risk | None = None
     for word in command.words[1:] if is_deep or not only_deep else ():
         if not word.is_known and _may_be_anything(word, commands, is_deep=is_deep):
-            yield Risk("untold-deletion", " ".join(each.plain for each in command.words)[:200])
+            risk = risk or Risk("untold-deletion", " ".join(each.plain for each in command.words)[:200])
+            yield risk
 
 
 def _may_be_anything(word: Word, commands: tuple[Command, ...], *, is_deep: bool) -> bool:

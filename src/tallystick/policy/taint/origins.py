@@ -33,6 +33,12 @@ class Origins:
         for k, intent in enumerate(effects.intents):
             if intent.domain is Domain.FILE and intent.operation in PUTS:
                 self._writers.setdefault(intent.target, []).append(k)
+        moved = {flow.source for flow in effects.flows}
+        self._unmoved: dict[int, list[Intent]] = {}
+        """By command: what it reads and no flow leads anywhere else."""
+        for k, intent in enumerate(effects.intents):
+            if intent.operation in _MAY_TAKE and intent.domain is Domain.FILE and k not in moved:
+                self._unmoved.setdefault(intent.command, []).append(intent)
 
     def of(self, position: int) -> Iterator[Intent]:
         """What an intent takes its data from, near and far: files that are read, hosts that are asked. Each once."""
@@ -49,11 +55,14 @@ class Origins:
             waiting += self._before(k)
 
     def leaving(self, position: int) -> Iterator[Intent]:
-        """What goes to a host, as far as the text tells. Where it does not, what the same command reads may go there."""
+        """What goes to a host, as far as the text tells. Where it does not, what the same command reads may go there.
+
+        That is code, or what a program takes whose input is not followed.
+        """
         intent = self._intents[position]
         found = [one for one in self.of(position) if one.domain is Domain.FILE]
         if not found:
-            found = [*self._beside(position), *self._pushed(intent)]
+            found = [*self._unmoved.get(intent.command, ()), *self._pushed(intent)]
         yield from found
 
     def _before(self, position: int) -> Iterator[int]:
@@ -62,19 +71,6 @@ class Origins:
         intent = self._intents[position]
         if intent.domain is Domain.FILE and intent.operation in _USES:
             yield from (k for k in self._writers.get(intent.target, ()) if k < position)
-
-    def _beside(self, position: int) -> Iterator[Intent]:
-        """What the same command reads, and no flow leads anywhere else: code, or a program whose input is not followed."""
-        intent = self._intents[position]
-        moved = {source for sources in self._into.values() for source in sources}
-        for k, one in enumerate(self._intents):
-            if (
-                one.command == intent.command
-                and one.operation in _MAY_TAKE
-                and one.domain is Domain.FILE
-                and k not in moved
-            ):
-                yield one
 
     def _pushed(self, intent: Intent) -> Iterator[Intent]:
         """What `git push` takes along: what was added in the same call."""
