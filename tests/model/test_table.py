@@ -58,6 +58,16 @@ def test_a_small_change_shares_the_large_part() -> None:
     assert table.put({}, 1_000) is table
 
 
+@given(CHANGES)
+def test_what_was_put_in_last_comes_last(changes: list[dict[str, int | None]]) -> None:
+    plain: dict[str, int | None] = {}
+    for change in changes:
+        for key in change:
+            plain.pop(key, None)
+        plain |= change
+    assert list(put(changes).all()) == [key for key, value in plain.items() if value is not None]
+
+
 def test_an_empty_one_is_false() -> None:
     assert not Table()
     assert put([{"x": 1}])

@@ -331,7 +331,7 @@ def test_a_step_costs_the_same_after_a_long_history() -> None:
 
 
 def test_the_state_is_bounded_whatever_was_done(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("files._MOST_FILES", "reducer._MOST_SESSIONS", "reducer._MOST_RECENT"):
+    for name in ("files._MOST_FILES", "reducer._MOST_SESSIONS", "call_times._MOST_PARTS"):
         monkeypatch.setattr(f"tallystick.state.{name}", 50)
     for name in ("_MOST_WORDS", "_MOST_PATHS"):
         monkeypatch.setattr(f"tallystick.policy.taint.untrusted_input.{name}", 50)

@@ -39,9 +39,13 @@ class Table(msgspec.Struct, Generic[_Value], frozen=True):
         return self.old.get(key)
 
     def all(self) -> dict[str, _Value]:
-        """All that is in it. This takes as long as there is much of it."""
-        layers = {**self.old, **self.kept, **self.fresh}
-        return {key: value for key, value in layers.items() if value is not None}
+        """All that is in it, what was put in last at the end. This takes as long as there is much of it."""
+        found = self.old.copy()
+        for layer in (self.kept, self.fresh):
+            for key in layer:
+                found.pop(key, None)
+            found.update(layer)
+        return {key: value for key, value in found.items() if value is not None}
 
     def put(self, changes: Mapping[str, _Value | None], most: int) -> Table[_Value]:
         """The same with some values set; None takes a key out.
@@ -51,7 +55,8 @@ class Table(msgspec.Struct, Generic[_Value], frozen=True):
         """
         if not changes:
             return self
-        fresh = {**self.fresh, **changes}
+        fresh = {key: value for key, value in self.fresh.items() if key not in changes}
+        fresh.update(changes)
         if len(fresh) <= _FRESH:
             return Table(fresh, self.kept, self.old)
         kept = self.kept.copy()

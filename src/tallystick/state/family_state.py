@@ -10,11 +10,10 @@ import msgspec
 from tallystick.model.table import Table
 from tallystick.policy.taint.untrusted_input import Heard
 from tallystick.policy.world import Maker
+from tallystick.state.call_times import CallTimes
 from tallystick.state.effects import CallEffects, may_change_anything
 from tallystick.state.files import Before, Files, Made
 from tallystick.state.steps import Outcome
-
-_MINUTE_US = 60_000_000
 
 
 class PendingCall(msgspec.Struct, frozen=True, kw_only=True):
@@ -73,16 +72,15 @@ class FamilyState(msgspec.Struct, frozen=True, kw_only=True):
     """Where each session works."""
     has_results: Table[bool] = Table()
     """Sessions of which results are recorded."""
-    file_times: tuple[int, ...] = ()
-    network_times: tuple[int, ...] = ()
+    file_times: CallTimes = CallTimes()
+    network_times: CallTimes = CallTimes()
     """When the newest calls that work on files, and that talk to hosts, were made."""
     has_orders: bool = False
     """What the agent reads by itself at the start was looked at."""
 
     def recent(self, now_us: int) -> tuple[int, int]:
         """How many calls worked on files, and talked to hosts, in the last minute."""
-        since_us = now_us - _MINUTE_US
-        return _since(self.file_times, since_us), _since(self.network_times, since_us)
+        return self.file_times.recent(now_us), self.network_times.recent(now_us)
 
     def is_loose(self, path: str, since_us: int) -> bool:
         """Whether something may have changed a file since a time, without its text saying that it does."""
@@ -95,11 +93,3 @@ class FamilyState(msgspec.Struct, frozen=True, kw_only=True):
         if made.request == self.request:
             return Maker.REQUEST
         return Maker.SESSION
-
-
-def _since(times: tuple[int, ...], since_us: int) -> int:
-    """How many there are from the first on that is not earlier."""
-    for number, at_us in enumerate(times):
-        if at_us >= since_us:
-            return len(times) - number
-    return 0

@@ -39,7 +39,6 @@ from tallystick.state.steps import (
 _MOST_PENDING = 64
 _MOST_FINISHED = 32
 _MOST_SENSITIVE = 16
-_MOST_RECENT = 2_000
 _MOST_APPROVED = 2_000
 _MOST_SESSIONS = 2_000
 
@@ -200,13 +199,13 @@ class _Turn:
             self._finish(self._taken_out(next(iter(self.state.pending))), None, is_marked=False)
 
     def _count(self, pending: PendingCall) -> None:
-        state, at = self.state, (pending.at_us,)
+        state = self.state
         self._put(calls=state.calls + 1)
         if pending.deed.hosts:
-            times = (*state.network_times, *at)[-_MOST_RECENT:]
+            times = state.network_times.add(pending.at_us)
             self._put(network_calls=state.network_calls + 1, network_times=times)
         elif pending.deed.files:
-            self._put(file_times=(*state.file_times, *at)[-_MOST_RECENT:])
+            self._put(file_times=state.file_times.add(pending.at_us))
 
     def _wait_for(self, key: str, pending: PendingCall) -> None:
         self._put(pending={**self.state.pending, key: pending})

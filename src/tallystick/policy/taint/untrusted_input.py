@@ -8,7 +8,7 @@ are recorded, nor what follows from a text. The graph knows the same of other se
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from fnmatch import fnmatchcase
 from typing import TypeAlias
 
@@ -125,6 +125,9 @@ class Heard(msgspec.Struct, frozen=True, kw_only=True):
     known: Table[int] = Table()
     """Words, and how many calls the session had made when it first knew them."""
     taints: Table[Taint] = Table()
+    """Of what was written, also that nothing speaks against it."""
+    tainted: Table[bool] = Table()
+    """Those of these paths that something speaks against."""
     folders: Table[Taint] = Table()
     patterns: Table[Taint] = Table()
     """What `split` and similar wrote: their files have names that only a pattern tells."""
@@ -256,7 +259,9 @@ class Hearing:
         taint, other = self._taint(intent.target, is_deep=intent.is_deep)
         if intent.is_deep:
             within = intent.target + "/"
-            below = {path: one for path, one in self.heard.taints.all().items() if path.startswith(within)}
+            heard = self.heard
+            paths = (path for path in heard.tainted.all() if path.startswith(within))
+            below = {path: one for path in paths if (one := heard.taints.get(path)) is not None}
             taint = joined([taint, *below.values()])
             names = {path.rpartition("/")[2] for path, one in below.items() if one.trust is Trust.UNTRUSTED}
             if names or other is not None:
@@ -361,6 +366,17 @@ class Hearing:
         elif intent.is_pattern:
             self._change(patterns=heard.patterns.put({path: taint}, _MOST_WIDE))
         self._change(taints=heard.taints.put({**taints, path: taint}, _MOST_PATHS))
+        self._mark(path, taint, taints)
+
+    def _mark(self, path: str, taint: Taint, gone: Iterable[str]) -> None:
+        """Note which paths something speaks against."""
+        tainted = self.heard.tainted
+        marks: dict[str, bool | None] = {below: None for below in gone if below in tainted}
+        if not taint.is_clean:
+            marks[path] = True
+        elif path in tainted:
+            marks[path] = None
+        self._change(tainted=tainted.put(marks, _MOST_PATHS))
 
     def _set_folder(self, path: str, taint: Taint) -> None:
         folders = self.heard.folders
