@@ -125,9 +125,9 @@ class Heard(msgspec.Struct, frozen=True, kw_only=True):
     known: Table[int] = Table()
     """Words, and how many calls the session had made when it first knew them."""
     taints: Table[Taint] = Table()
-    """Of what was written, also that nothing speaks against it."""
+    """Of what was written, also where it is clean."""
     tainted: Table[bool] = Table()
-    """Those of these paths that something speaks against."""
+    """Those of these paths that are not clean."""
     folders: Table[Taint] = Table()
     patterns: Table[Taint] = Table()
     """What `split` and similar wrote: their files have names that only a pattern tells."""
@@ -369,7 +369,7 @@ class Hearing:
         self._mark(path, taint, taints)
 
     def _mark(self, path: str, taint: Taint, gone: Iterable[str]) -> None:
-        """Note which paths something speaks against."""
+        """Note which paths are not clean."""
         tainted = self.heard.tainted
         marks: dict[str, bool | None] = {below: None for below in gone if below in tainted}
         if not taint.is_clean:
