@@ -180,10 +180,15 @@ def spool(home: str, request: bytes, size: int) -> Path | None:
 
 
 def mark(spooled: Path | None, decided: str) -> None:
-    """Say in a spooled delivery's name who decided on it."""
-    if spooled is not None:
-        with contextlib.suppress(OSError):  # the recorder may have it already
+    """Say in a spooled delivery's name who decided on it, or beside it where the recorder has it already and no one did."""
+    if spooled is None:
+        return
+    with contextlib.suppress(OSError):
+        try:
             spooled.rename(spooled.with_suffix(f".{decided}.spool"))
+        except FileNotFoundError:
+            if decided != "alone":
+                spooled.with_suffix(f".{decided}.late").touch(0o600)
 
 
 def told(data: bytes) -> dict[str, object]:

@@ -9,12 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from tallystick import hook_alone
 from tallystick.capture import recorder
 from tallystick.capture.place import Place
 from tallystick.errors import FormatError
 from tallystick.journal.home import Home
 from tallystick.model.decision import Effect
-from tallystick.service.spool import deliveries, take_back, waiting
+from tallystick.service.spool import deliveries, late_answers, take_back, waiting
 from tests.service.faults import before, gaps, wait_for, wait_for_calls
 from tests.support import recorders
 
@@ -50,6 +51,16 @@ def test_what_a_killed_hook_left_is_taken_in_once_it_writes_no_more(tmp_path: Pa
     assert take_back(part).agent == "claude-code"
 
 
+def test_a_call_that_was_answered_by_the_setting_after_it_was_taken_is_counted_once(tmp_path: Path) -> None:
+    """Its hook says so beside it; one that a full interpreter decided on alone is not such a call."""
+    spooled = kept(tmp_path, "1-1.spool")
+    hook_alone.mark(spooled, "on_error-ask")
+    assert [path.name for path in tmp_path.iterdir()] == ["1-1.on_error-ask.spool"]
+    for decided in ("alone", "on_error-ask"):
+        hook_alone.mark(spooled, decided)
+    assert [late_answers(tmp_path), late_answers(tmp_path), late_answers(tmp_path / "none")] == [1, 0, 0]
+
+
 def test_half_a_delivery_and_what_is_no_file_are_refused(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "2-1.spool")
     for path in (kept(tmp_path, "1-1.spool", cut=5), tmp_path / "2-1.spool"):
@@ -74,9 +85,11 @@ def test_a_recorder_takes_in_what_is_whole_and_sets_the_rest_aside(tmp_path: Pat
     (folder / "3-1.spool").write_bytes(b"\0" * 5000)
     os.mkfifo(folder / "4-1.spool")
     os.utime(kept(folder, "5-1.part", 5), (1, 1))
+    kept(folder, "6-1.on_error-ask.spool", 6)
     try:
         recorders.start(home.folder)
-        wait_for_calls(home, 1, 5)
+        wait_for_calls(home, 1, 5, 6)
+        assert (recorder.status(home.folder) or {})["undecided_last_hour"] == 1
         wait_for(lambda: gaps(home) == ["bad-spool"] * 3)
         wait_for(lambda: list(folder.iterdir()) == [])
         aside = {"2-1.spool", "3-1.spool", "4-1.spool"}

@@ -25,8 +25,6 @@ class Delivery(msgspec.Struct, frozen=True, kw_only=True):
     spooled: bool = False
     decided: Decision | None = None
     """What the agent was told while the recorder was not there."""
-    unanswered: bool = False
-    """Whether no one gave the agent an answer, as far as the spool says."""
 
 
 class Unfinished(msgspec.Struct, frozen=True, kw_only=True):

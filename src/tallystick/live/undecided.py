@@ -1,7 +1,6 @@
 """Calls that an agent got no decision on within the last hour.
 
-Owns which ones count: those that the setting `hooks.on_error` answered, and those that no one answered at all. Must not know
-why.
+Owns which ones count: those that the setting `hooks.on_error` answered. Must not know why.
 """
 
 from __future__ import annotations
@@ -26,8 +25,12 @@ class Undecided:
 
     def saw(self, delivery: Delivery, decision: Decision) -> None:
         """A call was decided on, as far as it was."""
-        if delivery.unanswered or _NO_POLICY.intersection(decision.rules):
+        if _NO_POLICY.intersection(decision.rules):
             self._at_ms.append(milliseconds_of(delivery.received))
+
+    def add(self, number: int, now: str) -> None:
+        """So many calls more had got none, as their hooks say by now."""
+        self._at_ms.extend([milliseconds_of(now)] * number)
 
     def count(self, now: str) -> int:
         """How many there were within the hour before a time, RFC 3339."""

@@ -35,7 +35,7 @@ from tallystick.live.hook_pipeline import HookPipeline, Settle
 from tallystick.service.deciding import Deciding
 from tallystick.service.guarding import Guarding
 from tallystick.service.indexing import Indexing
-from tallystick.service.spool import deliveries, read_unfinished, set_aside, write_unfinished
+from tallystick.service.spool import deliveries, late_answers, read_unfinished, set_aside, write_unfinished
 from tallystick.service.wire import Connection, Gate, Header, written
 
 if TYPE_CHECKING:
@@ -251,6 +251,7 @@ class Server:
         self._is_more_spooled = False
         if time.monotonic() < self._spool_not_before:
             return
+        self.live.undecided.add(late_answers(self.place.spool), system_clock())
         until, taken, failed = time.monotonic() + _SPOOL_SECONDS, [], 0
         for path, delivery in deliveries(self.place.spool, self.place.torn):
             if isinstance(delivery, FormatError):

@@ -26,8 +26,6 @@ from tallystick.service.wire import MOST_DATA, MOST_HEADER, read_header
 
 _FORGOTTEN_SECONDS = 60.0
 """After so long no one writes to a file any more: its hook, which has two seconds, was killed."""
-_ANSWERED_SECONDS = 2.5
-"""After so long a hook has said in the file's name what it answered, if it answered anything."""
 
 
 def waiting(folder: Path, *, now: float | None = None) -> list[Path]:
@@ -65,10 +63,17 @@ def take_back(path: Path) -> Delivery:
         data = file.read()
     if len(data) != header.length:
         raise FormatError(f"{path.name} is {len(data)} bytes long and says {header.length}", hint="it was cut")
-    decided = _decided_before(path)
-    is_old = time.time() - status.st_mtime > _ANSWERED_SECONDS
-    unanswered = is_old and decided is None and not path.name.endswith(".alone.spool")
-    return replace(header.delivery(data, spooled=True), decided=decided, unanswered=unanswered)
+    return replace(header.delivery(data, spooled=True), decided=_decided_before(path))
+
+
+def late_answers(folder: Path) -> int:
+    """How many calls the setting hooks.on_error answered after their delivery was taken: their hooks say so once."""
+    found = 0
+    with contextlib.suppress(OSError):
+        for path in folder.glob("*.late"):
+            path.unlink(missing_ok=True)
+            found += 1
+    return found
 
 
 def set_aside(path: Path, torn: Path) -> None:
