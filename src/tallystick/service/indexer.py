@@ -233,6 +233,11 @@ class Callers:
         """Those who wait for an answer."""
         return [caller for caller in self._all if caller.asks is not None]
 
+    def close(self) -> None:
+        """Hang up."""
+        for caller in self._all:
+            caller.connection.close()
+
     def tell(self, reply: Reply) -> None:
         """Say something to all who wait."""
         for caller in self.waiting():
@@ -263,6 +268,7 @@ class Indexer:
         except _Ending:
             pass
         finally:
+            self._callers.close()  # first: what closing the file changes in it is no stranger's
             self._index.close()
 
     def _answer(self, waiting: Sequence[Caller]) -> None:

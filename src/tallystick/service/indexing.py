@@ -74,6 +74,8 @@ class _Running:
         self.process = process
         self._connection = connection
         self._bytes = b""
+        self.is_ending = False
+        """Whether it has hung up, and does nothing any more but close its files."""
 
     def ask(self, request: Request) -> None:
         """Ask it for something. Raises OSError."""
@@ -84,6 +86,7 @@ class _Running:
         with contextlib.suppress(OSError):
             while data := self._connection.recv(1 << 16):
                 self._bytes += data
+            self.is_ending = True
         *lines, self._bytes = self._bytes.split(b"\n")
         found = []
         for line in lines:
@@ -152,7 +155,8 @@ class Indexing:
         self._hear()
         self._see_whether_it_lives()
         self._see_whether_the_file_is_the_same()
-        if self._asked is None and self._is_due and self._monotonic() >= self._not_before:
+        is_free = self._asked is None and (self._running is None or not self._running.is_ending)
+        if is_free and self._is_due and self._monotonic() >= self._not_before:
             try:
                 self._ask()
             except OSError as error:
@@ -180,8 +184,11 @@ class Indexing:
     def _hear(self) -> None:
         if self._running is None:
             return
-        for reply in self._running.replies():
+        was_ending = self._running.is_ending
+        replies = self._running.replies()
+        if replies or self._running.is_ending != was_ending:
             self._heard = self._monotonic()
+        for reply in replies:
             if reply.error is not None:
                 self._failed(reply.error)
             elif reply.done is not None and self._asked is not None:
@@ -204,7 +211,7 @@ class Indexing:
             if code:
                 self._failed(f"the indexer ended with {code}: run/indexer.log may say why")
             self._put_back()  # it may have been asked while it was ending
-        elif self._asked is not None and self._monotonic() - self._heard > self._limits.silence:
+        elif (self._asked or running.is_ending) and self._monotonic() - self._heard > self._limits.silence:
             running.process.kill()
             running.end(_ENDING_SECONDS)
             self._running = None
@@ -213,6 +220,8 @@ class Indexing:
     def _see_whether_the_file_is_the_same(self) -> None:
         """A file that is not as the indexer left it is looked through, and one that is another file is rebuilt."""
         if self._asked is not None or self._file is None or self._file == _REPLACED:
+            return
+        if self._running is not None and self._running.is_ending:
             return
         now, was = file_stamp(self._home.graph), self._file
         if self._running is None:  # then a command may have written it
