@@ -430,3 +430,18 @@ def test_what_a_session_runs_under_is_recorded_and_so_is_a_change(
     assert change.meta["config_before"] == mark.meta["config_fingerprint"]
     recorder.stop(home.folder)
     assert verify_store(home).exit_code in (0, 3)
+
+
+def test_an_output_in_which_secrets_cannot_be_looked_for_is_not_recorded_and_says_so(
+    home: Home, deliver: Deliver
+) -> None:
+    """Five megabytes of `cookie: ` took the recorder more than a hundred seconds, and no other session had an answer."""
+    recorders.start(home.folder)
+    flood = {**pre_tool_use(1), "hook_event_name": "PostToolUse", "tool_response": {"stdout": "cookie: " * 650_000}}
+    assert deliver(pre_tool_use(1)).returncode == 0
+    assert deliver(flood).returncode == 0
+    assert deliver({**pre_tool_use(2), "session_id": "another"}).returncode == 0
+    wait_for(lambda: [step for step in steps(home) if step.type == "tool_result"] and len(calls(home)) == 2)
+    result = next(step for step in steps(home) if step.type == "tool_result")
+    assert result.meta["unsearched"] == 1
+    assert [value for value in result.values.values() if str(value).startswith("\x10tally:unsearched:")]
