@@ -8,7 +8,7 @@ import pytest
 
 from tallystick.guard.recorded_context import Before
 from tallystick.live.delivery import Delivery
-from tallystick.live.hook_pipeline import Helpers, HookPipeline
+from tallystick.live.hook_pipeline import Helpers, HookPipeline, at_once
 from tallystick.model.decision import Call, Effect
 from tallystick.model.step import Json
 from tallystick.policy.world import Maker, Marker, Provenance
@@ -444,7 +444,9 @@ class Hooks:
         self._work = work
         self._count = 0
         self.live = HookPipeline(
-            work.session_writer, Helpers(lambda call: work.decider.decide(call), Nothing()), monotonic=lambda: 0.0
+            work.session_writer,
+            Helpers(at_once(lambda call: work.decider.decide(call)), Nothing()),
+            monotonic=lambda: 0.0,
         )
 
     def send(self, name: str, session: str, **members: Json) -> str:

@@ -8,6 +8,7 @@ from tallystick.guard.decide import AgentMachine, Decider
 from tallystick.journal.home import Home
 from tallystick.journal.read import read_session
 from tallystick.live.alerts import LiveAlerts, decided_step
+from tallystick.live.hook_pipeline import at_once
 from tallystick.model.decision import Call, Decision, Effect, Evidence
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Json, Opening, Source, Step
@@ -28,7 +29,7 @@ class Work:
         init_store(self.home)
         self.session_writer = SessionWriter(self.home)
         self.decider = Decider(self.home, AgentMachine(folder / "dev", environment={}))
-        self.alerts = LiveAlerts(self.session_writer, self.decider.look_after)
+        self.alerts = LiveAlerts(self.session_writer, at_once(self.decider.look_after))
         self.record = self.session_writer.open(Opening(session="s", agent="claude-code", source=Source.HOOK))
         self._made = 0
 

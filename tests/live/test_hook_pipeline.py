@@ -21,7 +21,7 @@ from tallystick.journal.home import Home
 from tallystick.journal.read import read_session
 from tallystick.journal.signing import signer_place
 from tallystick.live.delivery import Delivery, Unfinished
-from tallystick.live.hook_pipeline import Helpers, HookPipeline
+from tallystick.live.hook_pipeline import Done, Helpers, HookPipeline, at_once
 from tallystick.model.decision import NO_OPINION, Call, Decision, Effect, Evidence
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Opening, Source, Step
@@ -118,7 +118,7 @@ class Recording:
         self.session_writer = SessionWriter(self.home)
         self.live = HookPipeline(
             self.session_writer,
-            Helpers(lambda _: self.decision, self.transcripts, adapter=adapter),
+            Helpers(at_once(lambda _: self.decision), self.transcripts, adapter=adapter),
             monotonic=lambda: self.now,
         )
 
@@ -128,6 +128,13 @@ class Recording:
 
     def tell(self, event: str, *, id: str = "-", spooled: bool = False, **said: Any) -> Reply:
         return self.live.take(delivery(event, id=id, spooled=spooled, **said))
+
+    def begin(self, event: str, **said: Any) -> Done:
+        """As `tell`, but the disk is not waited for."""
+        found: list[Done | Exception] = []
+        self.live.begin(delivery(event, **said), found.append)
+        assert isinstance(found[0], Done)
+        return found[0]
 
     def steps(self, agent: str = "nameless") -> list[Recorded]:
         sid = self.session_writer.archive.find(agent, "s" if agent == "nameless" else "recorder")
@@ -317,7 +324,7 @@ def test_the_intent_of_a_call_is_on_disk_before_its_answer_is_given(
     disk = Disk(monkeypatch)
     recording.decision = Decision(effect=effect, rules=("r1",), reason="because")
     for number in range(3):
-        _, settle = recording.live.begin(delivery("before", tool="sh", args={"marked": f"call-{number}"}))
+        settle = recording.begin("before", tool="sh", args={"marked": f"call-{number}"}).settle
         if settle is not None:  # else what syncs now and then was quicker
             recording.live.settled(settle)
         journal = recording.home.journal(recording.steps()[0].session)
@@ -331,7 +338,7 @@ def test_the_intent_of_a_call_is_on_disk_before_its_answer_is_given(
 
 def test_what_is_told_of_a_call_that_ran_is_not_waited_for(recording: Recording) -> None:
     recording.tell("before", tool="sh", args=1)
-    _, settle = recording.live.begin(delivery("after", tool="sh", args=1, output="done"))
+    settle = recording.begin("after", tool="sh", args=1, output="done").settle
     assert settle is None
 
 

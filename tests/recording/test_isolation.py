@@ -8,7 +8,7 @@ import pytest
 from tallystick.journal.home import Home
 from tallystick.journal.read import read_session
 from tallystick.live.delivery import Delivery
-from tallystick.live.hook_pipeline import Helpers, HookPipeline
+from tallystick.live.hook_pipeline import Helpers, HookPipeline, at_once
 from tallystick.model.decision import NO_OPINION
 from tallystick.model.step import Opening, SessionKind
 from tallystick.recording.isolation import with_isolation
@@ -91,7 +91,7 @@ def test_a_sub_agent_that_a_hook_tells_of_has_it_in_its_first_step(home: Home, t
         {**said, "hook_event_name": "PreToolUse", "tool_use_id": "2", "agent_id": "a1", "agent_type": "operator"},
     )
     with SessionWriter(home) as session_writer:
-        live = HookPipeline(session_writer, Helpers(lambda _: NO_OPINION, Nobody()), monotonic=lambda: 0.0)
+        live = HookPipeline(session_writer, Helpers(at_once(lambda _: NO_OPINION), Nobody()), monotonic=lambda: 0.0)
         for call in calls:
             data = json.dumps(call).encode()
             live.take(Delivery(agent="claude-code", data=data, received="2026-11-22T02:00:00Z"))

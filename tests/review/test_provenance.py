@@ -21,7 +21,7 @@ from tallystick.ingest.transcript_follower import TranscriptFollower
 from tallystick.journal.home import Home
 from tallystick.journal.read import read_session
 from tallystick.live.delivery import Delivery
-from tallystick.live.hook_pipeline import Helpers, HookPipeline
+from tallystick.live.hook_pipeline import Helpers, HookPipeline, at_once
 from tallystick.model.decision import NO_OPINION
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Opening, Ref, SessionKind, Step
@@ -342,7 +342,7 @@ class Working:
         self.witness = TranscriptFollower(session_writer, adapters())
         self.now = 0.0
         self.live = HookPipeline(
-            session_writer, Helpers(lambda _: NO_OPINION, self.witness), monotonic=lambda: self.now
+            session_writer, Helpers(at_once(lambda _: NO_OPINION), self.witness), monotonic=lambda: self.now
         )
         self.plugin = reload(tallystick.plugins.hermes)
         self._told = 0
@@ -468,7 +468,7 @@ def test_real_hooks_and_a_growing_transcript_give_one_continuation(
     transcript, whole = tmp_path / recording.name, recording.read_bytes()
     session = recording.stem[-36:]
     witness = TranscriptFollower(session_writer, adapters())
-    live = HookPipeline(session_writer, Helpers(lambda _: NO_OPINION, witness), monotonic=lambda: 0.0)
+    live = HookPipeline(session_writer, Helpers(at_once(lambda _: NO_OPINION), witness), monotonic=lambda: 0.0)
     before = whole[: whole.rindex(b"\n", 0, whole.index(mark)) + 1]
     transcript.write_bytes(before)
     heard: list[str] = []

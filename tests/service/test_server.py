@@ -26,7 +26,7 @@ from tallystick.hook import VERSION
 from tallystick.journal.home import Home
 from tallystick.journal.read import read_session
 from tallystick.live.delivery import Delivery
-from tallystick.live.hook_pipeline import HookPipeline
+from tallystick.live.hook_pipeline import Done, HookPipeline, Then
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Opening, Ref, SessionKind
 from tallystick.recording.session_writer import SessionWriter
@@ -83,9 +83,9 @@ class Slow:
         self.changes = 0
         self._seconds = seconds
 
-    def begin(self, delivery: Delivery) -> tuple[Reply, Callable[[], None]]:
+    def begin(self, delivery: Delivery, then: Then) -> None:
         self.events.append("recorded")
-        return Reply(stdout=b"{}"), partial(time.sleep, self._seconds)
+        then(Done(Reply(stdout=b"{}"), partial(time.sleep, self._seconds)))
 
     def settled(self, settle: Callable[[], None]) -> None:
         settle()
@@ -97,7 +97,7 @@ def test_no_answer_is_given_before_what_it_waits_for_is_on_disk(home: Home, seco
     """However the disk is waited for: by the thread that answers where it is quick, by another where it is not."""
     live = Slow(seconds)
     none = cast("Any", None)
-    nothing = Chores(none, none, none, warm=lambda: None, http=False)
+    nothing = Chores(none, none, none, none, warm=lambda: None, http=False)
     server = Server(Place(home.folder), cast("HookPipeline", live), nothing, idle_seconds=60)
     header = read_header(b"TALLY1 2 claude-code - %s 1 1.1 -\n" % VERSION.encode())
 

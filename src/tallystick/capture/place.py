@@ -30,6 +30,7 @@ class Place:
         self.python = self.run / "python"
         """The interpreter in which Tallystick is installed, for plugins that run in another one."""
         self.log = self.run / "recorder.log"
+        self.decider_log = self.run / "decider.log"
         self.unfinished = self.run / "unfinished.json"
         self.http = self.run / "http.json"
         self.indexer_lock = self.run / "indexer.lock"

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections import OrderedDict, deque
 from collections.abc import Callable
+from functools import partial
 
 import msgspec
 
-from tallystick.errors import FormatError
+from tallystick.errors import FormatError, TallystickError
 from tallystick.guard.policy_change import Change
 from tallystick.journal.archive import system_clock
 from tallystick.model.decision import Call, Decision, Effect
@@ -26,8 +27,8 @@ _MOST_WAITING = 64
 _MOST_AT_ONCE = 4
 _MOST_TOLD = 1024
 
-LookAfter = Callable[[Call], Decision]
-"""What policies say of the files that a call has written, as they are now."""
+LookAfter = Callable[[Call, Callable[[Decision], None]], None]
+"""Says, at once or later in the same thread, what policies say of the files that a call has written, as they are now."""
 
 
 def decided_step(call: Step, decision: Decision) -> Step:
@@ -120,18 +121,19 @@ class LiveAlerts:
             self._done.append(_Done(call, agent, step, n))
 
     def tick(self) -> None:
-        """Look at what some calls have written, and seal an alert for each file that speaks against it, once a content.
-
-        Raises:
-            TallystickError: the store cannot be written.
-        """
+        """Look at what some calls have written, and seal an alert for each file that speaks against it, once a content."""
         for _ in range(min(_MOST_AT_ONCE, len(self._done))):
-            self._look(self._done.popleft())
+            done = self._done.popleft()
+            if self._look_after is not None:
+                self._look_after(done.call, partial(self._seen, done))
 
-    def _look(self, done: _Done) -> None:
-        if self._look_after is None:
-            return
-        found = self._look_after(done.call)
+    def _seen(self, done: _Done, found: Decision) -> None:
+        try:
+            self._seal(done, found)
+        except TallystickError as error:
+            self.last_error = str(error)
+
+    def _seal(self, done: _Done, found: Decision) -> None:
         key = (*found.rules, *(text for each in found.evidence for text in (each.target, *each.because)))
         if found.effect is Effect.ALLOW or key in self._told:
             return

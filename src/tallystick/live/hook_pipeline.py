@@ -24,6 +24,7 @@ from tallystick.guard.policy_change import Change, step_of_change
 from tallystick.live.alerts import LiveAlerts, LookAfter, decided_step
 from tallystick.live.configuration import LiveConfiguration, Sighting, environment_of_hook
 from tallystick.live.delivery import Delivery, Unfinished
+from tallystick.live.turns import Turns
 from tallystick.live.undecided import Undecided
 from tallystick.live.working_dirs import Folders, Whereabouts
 from tallystick.model.decision import Call, Decision, Effect
@@ -52,9 +53,21 @@ _MOST_FOLLOWED = 256
 class Decide(Protocol):
     """Gives the decision on a call."""
 
-    def __call__(self, call: Call) -> Decision:
-        """Decide. Never raises: what cannot be decided is answered as the setting hooks.on_error says."""
+    def __call__(self, call: Call, then: Callable[[Decision], None]) -> None:
+        """Decide, and call `then` once with the decision: at once, or later in the same thread.
+
+        Never raises: what cannot be decided is answered as the setting hooks.on_error says.
+        """
         ...
+
+
+def at_once(decide: Callable[[Call], Decision]) -> Decide:
+    """What decides while it is waited for."""
+
+    def decided(call: Call, then: Callable[[Decision], None]) -> None:
+        then(decide(call))
+
+    return decided
 
 
 class Transcripts(Protocol):
@@ -75,6 +88,27 @@ class Transcripts(Protocol):
     def close(self) -> None:
         """Record what is left of all sessions, and follow no file any more."""
         ...
+
+
+class Done(msgspec.Struct, frozen=True):
+    """A delivery that is recorded: the answer, and what must be waited for before it is given."""
+
+    reply: Reply = SILENT
+    settle: Settle | None = None
+    """To be given to `settled`, in any thread."""
+
+
+Then: TypeAlias = Callable[[Done | Exception], None]
+"""Is told once how a delivery ended. An exception: a fault of ours, or for a spooled one that it has to wait."""
+
+
+class _Read(msgspec.Struct, frozen=True):
+    """A delivery, as far as it is understood."""
+
+    delivery: Delivery
+    adapter: HookAdapter
+    payload: Payload
+    key: bytes
 
 
 class Counts(msgspec.Struct):
@@ -113,6 +147,7 @@ class HookPipeline:
         self._transcripts = helpers.transcripts
         self._adapter = helpers.adapter
         self._monotonic = monotonic
+        self._turns = Turns()
         self._answered: OrderedDict[bytes, tuple[float, Reply]] = OrderedDict()
         self._unnamed = Unnamed()
         self._folders = Folders()
@@ -131,14 +166,18 @@ class HookPipeline:
     # One delivery ---------------------------------------------------------------------------------------------------
 
     def take(self, delivery: Delivery) -> Reply:
-        """Record a delivery and give the agent's answer. Never raises for what an agent sent or a disk did.
+        """Record a delivery and give the agent's answer, where decisions are made at once.
 
         A spooled one raises JournalError if the store cannot be written: it is not lost, but stays in the spool.
         """
-        reply, settle = self.begin(delivery)
-        if settle is not None:
-            self.settled(settle)
-        return reply
+        found: list[Done | Exception] = []
+        self.begin(delivery, found.append)
+        done = found[0]
+        if isinstance(done, Exception):
+            raise done
+        if done.settle is not None:
+            self.settled(done.settle)
+        return done.reply
 
     def settled(self, settle: Settle) -> None:
         """Wait for the disk. Where it refuses, the agent has its answer all the same."""
@@ -147,13 +186,19 @@ class HookPipeline:
         except TallystickError as error:
             self.counts.last_error = str(error)
 
-    def begin(self, delivery: Delivery) -> tuple[Reply, Settle | None]:
-        """Record a delivery; the answer, and what must be waited for (`settled`, in any thread) before it is given."""
-        self._settle = None
-        reply = self._take(delivery)
-        return reply, self._settle
+    def begin(self, delivery: Delivery, then: Then) -> None:
+        """Have a delivery decided on and recorded, and tell `then`. Never raises for what an agent sent or a disk did.
 
-    def _take(self, delivery: Delivery) -> Reply:
+        Deliveries of one session are worked on in the order in which they came; no session waits for another.
+        """
+        found = self._read(delivery)
+        if isinstance(found, Reply):
+            then(Done(found))
+        else:
+            self._turns.take((delivery.agent, found.payload.session), partial(self._turn, found, then))
+
+    def _read(self, delivery: Delivery) -> _Read | Reply:
+        """A delivery with what it says; the answer, if there is nothing to be done about it."""
         if delivery.data == PROBE:
             return Reply(stdout=ANSWER)
         if not delivery.data.strip():
@@ -165,23 +210,50 @@ class HookPipeline:
         try:
             if adapter is None:
                 raise FormatError(f"no agent {delivery.agent[:80]!r} is known", hint="`tally agents` lists them")
-            payload = adapter.parse(delivery.data, delivery.event)
+            return _Read(delivery, adapter, adapter.parse(delivery.data, delivery.event), key)
         except Exception as error:  # a fault of an adapter must not keep the agent from its answer either
             if not isinstance(error, FormatError):
                 _LOG.exception("a payload of %s could not be read", delivery.agent)
             self._refuse(delivery, error)
             return SILENT
-        known = self._known_answer(key, payload)
+
+    def _turn(self, read: _Read, then: Then, over: Callable[[], None]) -> None:
+        """Decide on a delivery if it asks, and record it."""
+        delivery, asks = read.delivery, read.payload.asks
+        known = self._known_answer(read.key, read.payload)
+
+        def decided(decision: Decision | None) -> None:
+            then(self._concluded(read, decision))
+            over()
+
         if known is not None:
             self.counts.repeated += 1
-            return known
-        decision = self._decision(delivery, payload)
-        self._record_or_note(delivery, payload, decision)
-        reply = SILENT
-        if decision is not None and decision.effect in (Effect.ASK, Effect.DENY):
-            reply = adapter.reply(payload, decision)
-        self._remember(key, reply)
-        return reply
+            then(Done(known))
+            over()
+        elif asks is None or (delivery.spooled and delivery.decided is not None):
+            decided(None if asks is None else delivery.decided)
+        else:
+            self._decide(asks, lambda decision: decided(self._counted(asks, decision)))
+
+    def _counted(self, asks: Call, decision: Decision) -> Decision:
+        self.counts.decisions[decision.effect.value] = self.counts.decisions.get(decision.effect.value, 0) + 1
+        self._alerts.asked(asks, decision)
+        return decision
+
+    def _concluded(self, read: _Read, decision: Decision | None) -> Done | Exception:
+        """Record a delivery with the decision on it."""
+        self._settle = None
+        if decision is not None:
+            self.undecided.saw(read.delivery, decision)
+        try:
+            self._record_or_note(read.delivery, read.payload, decision)
+            reply = SILENT
+            if decision is not None and decision.effect in (Effect.ASK, Effect.DENY):
+                reply = read.adapter.reply(read.payload, decision)
+        except Exception as error:
+            return error
+        self._remember(read.key, reply)
+        return Done(reply, self._settle)
 
     def _known_answer(self, key: bytes, payload: Payload) -> Reply | None:
         """What was answered to the same event a moment ago: two handlers may be installed for one agent."""
@@ -194,19 +266,6 @@ class HookPipeline:
         self._answered[key] = (self._monotonic(), reply)
         while len(self._answered) > _MOST_REMEMBERED:
             self._answered.popitem(last=False)
-
-    def _decision(self, delivery: Delivery, payload: Payload) -> Decision | None:
-        if payload.asks is None:
-            return None
-        decision = delivery.decided
-        if decision is not None and delivery.spooled:
-            self.undecided.saw(delivery, decision)
-            return decision
-        decision = self._decide(payload.asks)
-        self.undecided.saw(delivery, decision)
-        self.counts.decisions[decision.effect.value] = self.counts.decisions.get(decision.effect.value, 0) + 1
-        self._alerts.asked(payload.asks, decision)
-        return decision
 
     # What goes on from one recorder to the next ---------------------------------------------------------------------
 
@@ -451,8 +510,8 @@ class HookPipeline:
 
     @property
     def is_busy(self) -> bool:
-        """Whether a session is about to be closed, or something waits to be said."""
-        return bool(self._ending or self._gaps.untold)
+        """Whether a session is about to be closed, a decision is waited for, or something waits to be said."""
+        return bool(self._ending or self._gaps.untold or self._turns.is_any)
 
     def _end(self, agent: str, session: str) -> None:
         record = self.session_writer.writer.find(agent, session)

@@ -9,12 +9,14 @@ import logging
 import os
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tallystick.errors import PolicyError, TallystickError
 from tallystick.guard.fallback_decision import undecided
 from tallystick.guard.policy_change import Change
+from tallystick.hook_looks import only_looks
 from tallystick.journal.home import Home
 from tallystick.model.decision import NO_OPINION, Call, Decision, Effect
 from tallystick.model.intent import Operation
@@ -42,6 +44,11 @@ class Deciding:
             return None
         return self._decider.policies.error
 
+    def load(self) -> None:
+        """Load the policies. Those that cannot be used are no failure: each call says it."""
+        with suppress(PolicyError):
+            self._current()
+
     def warm(self) -> None:
         """Load the policies before the first call waits for them. May run in a thread of its own."""
         from tallystick.guard.plain_calls import keep_plain_calls
@@ -50,15 +57,10 @@ class Deciding:
         keep_plain_calls(self._home, decider.policies)
         decider.warm()
 
-    @property
-    def is_due(self) -> bool:
-        """Whether what sessions have done is to be kept for the next recorder."""
-        return self._decider is not None and self._decider.states.is_due
-
-    def work(self) -> None:
-        """Keep what sessions have done, so that a resumed one is not judged again. In any thread; never raises."""
+    def keep(self) -> None:
+        """Keep what sessions have done, where that is due, so that a resumed one is not judged again. Never raises."""
         try:
-            if self._decider is not None:
+            if self._decider is not None and self._decider.states.is_due:
                 self._decider.states.keep()
         except Exception:  # it is read from the journals then
             _LOG.exception("what sessions have done could not be kept")
@@ -82,11 +84,11 @@ class Deciding:
         try:
             return self._current().decide(call)
         except PolicyError as error:
-            return self._undecided(call, error)
+            return undecided_on(self._home, call, error)
         except Exception as error:  # a fault of ours: what cannot be decided is not let through silently
             _LOG.exception("a call of %s could not be decided", call.tool)
-            fault = PolicyError(f"a fault of Tallystick: {type(error).__name__}", hint="run/recorder.log has it")
-            return self._undecided(call, fault)
+            fault = PolicyError(f"a fault of Tallystick: {type(error).__name__}", hint="run/decider.log has it")
+            return undecided_on(self._home, call, fault)
 
     def look_after(self, call: Call) -> Decision:
         """What policies say of the files that a call has written; silence where that cannot be said."""
@@ -111,16 +113,19 @@ class Deciding:
                 self._decider.policies.listen(self._changed)
         return self._decider
 
-    def _undecided(self, call: Call, error: PolicyError) -> Decision:
-        if _only_looks(call):
-            return NO_OPINION
-        try:
-            return undecided(Effect(str(read_setting(self._home, "hooks.on_error"))), error)
-        except TallystickError:
-            return undecided(Effect.ASK, error)
+
+def undecided_on(home: Home, call: Call, error: PolicyError) -> Decision:
+    """The answer to a call that could not be decided on: what the setting hooks.on_error says, if it has effects."""
+    said = {"tool_name": call.tool, "tool_input": call.args, "cwd": call.cwd}
+    if _only_reads(call) or only_looks(str(home.folder), call.agent, said):
+        return NO_OPINION
+    try:
+        return undecided(Effect(str(read_setting(home, "hooks.on_error"))), error)
+    except TallystickError:
+        return undecided(Effect.ASK, error)
 
 
-def _only_looks(call: Call) -> bool:
+def _only_reads(call: Call) -> bool:
     """Whether a call changes nothing, as far as its tool and arguments tell: it reads or lists files."""
     from tallystick.intent.tools.calls import uses_of
     from tallystick.intent.tools.uses import ToolCall

@@ -17,7 +17,7 @@ import signal
 import socket
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -31,8 +31,8 @@ from tallystick.errors import FormatError, JournalError, TallystickError
 from tallystick.hook import VERSION
 from tallystick.journal.archive import system_clock
 from tallystick.live.delivery import Delivery, Unfinished
-from tallystick.live.hook_pipeline import HookPipeline, Settle
-from tallystick.service.deciding import Deciding
+from tallystick.live.hook_pipeline import Done, HookPipeline, Settle, Then
+from tallystick.service.deciders import Deciders
 from tallystick.service.guarding import Guarding
 from tallystick.service.indexing import Indexing
 from tallystick.service.spool import deliveries, late_answers, read_unfinished, set_aside, write_unfinished
@@ -66,10 +66,10 @@ class Chores(msgspec.Struct, frozen=True):
     """Has another process bring the index up to date, and drop the old."""
     guarding: Guarding
     """Looks around the store."""
-    deciding: Deciding
-    """Keeps what sessions have done for the next recorder."""
+    deciders: Deciders
+    """Judges calls."""
     warm: Callable[[], None]
-    """Loads what the first call would otherwise wait for."""
+    """Loads what the first session would otherwise wait for."""
     http: bool
     """Whether it listens on a loopback port too."""
 
@@ -90,7 +90,7 @@ class Server:
         self._warm = chores.warm
         self._indexing = chores.indexing
         self._guarding = chores.guarding
-        self._deciding = chores.deciding
+        self._deciders = chores.deciders
         self._at_work: asyncio.Future[None] | None = None
         self._has_port = chores.http
         self._listener: Listener | None = None
@@ -124,18 +124,19 @@ class Server:
             lambda: Connection(self, self._gate, self.used), sock=self._listen(), backlog=_BACKLOG
         )
         try:
-            self._attempt("what another recorder left", self._resume)
-            self._attempt("the spool", self._take_spooled)
+            self._deciders.start()
+            await self._attempt("what another recorder left", self._resume)
+            await self._attempt("the spool", self._take_spooled)
             await self._open_port()
             while not self._stopping.is_set():
                 with contextlib.suppress(TimeoutError):
                     await asyncio.wait_for(
                         self._stopping.wait(), _SOON_SECONDS if self._is_more_spooled else _TICK_SECONDS
                     )
-                if self._attempt("time passing", self._tick):
+                if await self._attempt("time passing", self._tick):
                     self._last_use = time.monotonic()
-                self._attempt("asking the indexer", self._indexing.tick)
-                self._attempt("what is done in quiet moments", self._work_when_quiet)
+                await self._attempt("asking the indexer", self._ask_indexer)
+                await self._attempt("what is done in quiet moments", self._work_when_quiet)
                 if self._is_idle() or not self._is_found() or self.live.session_writer.is_poisoned:
                     break
         finally:
@@ -143,13 +144,14 @@ class Server:
             if self._listener is not None:
                 await self._listener.close()
             await self._settle()
+            await self._deciders.close()
             self._disk.shutdown()
             self._finish()
 
-    def _attempt(self, what: str, work: Callable[[], _T]) -> _T | None:
+    async def _attempt(self, what: str, work: Callable[[], Awaitable[_T]]) -> _T | None:
         """Do something beside answering. Whatever is wrong with it, hooks are answered."""
         try:
-            return work()
+            return await work()
         except Exception as error:
             self._note_fault(what, error)
             return None
@@ -158,7 +160,7 @@ class Server:
         _LOG.error("%s: a fault of Tallystick", what, exc_info=error)
         self.live.counts.last_error = f"{what}: {type(error).__name__}: {error}"
 
-    def _resume(self) -> None:
+    async def _resume(self) -> None:
         self.live.resume(read_unfinished(self.place.unfinished))
 
     async def _open_port(self) -> None:
@@ -208,13 +210,15 @@ class Server:
             return False
         return time.monotonic() - self._last_use > self._idle_seconds
 
-    def _work_when_quiet(self) -> None:
-        """Keep what sessions have done or look around the store, if no delivery came lately."""
+    async def _ask_indexer(self) -> None:
+        self._indexing.tick()
+
+    async def _work_when_quiet(self) -> None:
+        """Look around the store, if no delivery came lately."""
         is_busy = self._at_work is not None and not self._at_work.done()
         is_quiet = not self._gate.open and time.monotonic() - self._last_delivered > _QUIET_SECONDS
-        due = next((work for work in (self._deciding, self._guarding) if work.is_due), None)
-        if due is not None and is_quiet and not is_busy:
-            self._at_work = asyncio.get_running_loop().run_in_executor(self._disk, due.work)
+        if self._guarding.is_due and is_quiet and not is_busy:
+            self._at_work = asyncio.get_running_loop().run_in_executor(self._disk, self._guarding.work)
 
     async def _settle(self) -> None:
         """Let deliveries that have arrived be answered."""
@@ -222,8 +226,8 @@ class Server:
         while self._gate.open and time.monotonic() < until:
             await asyncio.sleep(0.01)
 
-    def _tick(self) -> bool:
-        self._take_spooled()
+    async def _tick(self) -> bool:
+        await self._take_spooled()
         try:
             was_new = self.live.tick()
         except Exception:
@@ -244,9 +248,8 @@ class Server:
         with contextlib.suppress(TallystickError):
             self.live.close()
         self._keep_unfinished()
-        self._deciding.close()
 
-    def _take_spooled(self) -> None:
+    async def _take_spooled(self) -> None:
         """Record for a moment what waits in the spool, and no longer: callers wait for answers meanwhile."""
         self._is_more_spooled = False
         if time.monotonic() < self._spool_not_before:
@@ -256,7 +259,7 @@ class Server:
         for path, delivery in deliveries(self.place.spool, self.place.torn):
             if isinstance(delivery, FormatError):
                 self.live.note_gap({"reason": "bad-spool"}, {"content.error": str(delivery)})
-            elif self._take_back(path, delivery):
+            elif await self._take_back(path, delivery):
                 taken.append(path)
             else:
                 failed += 1
@@ -271,17 +274,18 @@ class Server:
             for path in taken:
                 path.unlink(missing_ok=True)
 
-    def _take_back(self, path: Path, delivery: Delivery) -> bool:
+    async def _take_back(self, path: Path, delivery: Delivery) -> bool:
         """Record one spooled delivery; False if that has to wait."""
-        try:
-            self.live.take(delivery)
-        except JournalError as error:
-            self.live.counts.last_error = str(error)
+        done = await self._worked_on(delivery)
+        if isinstance(done, JournalError):
+            self.live.counts.last_error = str(done)
             return False
-        except Exception:  # it would fail the next time, too, and end this process each time
-            _LOG.exception("a spooled delivery of %s failed: %s", delivery.agent, path.name)
+        if isinstance(done, Exception):  # it would fail the next time, too, and end this process each time
+            _LOG.error("a spooled delivery of %s failed: %s", delivery.agent, path.name, exc_info=done)
             set_aside(path, self.place.torn)
             self.live.note_gap({"reason": "unrecordable"}, {"content.error": f"kept as torn/{path.name}"})
+        elif done.settle is not None:
+            self.live.settled(done.settle)
         return True
 
     # Connections ----------------------------------------------------------------------------------------------------
@@ -305,23 +309,22 @@ class Server:
         """Work on a delivery, and call `answer` with the bytes to be sent, once what it waits for is on disk."""
         began = time.monotonic()
 
-        def done() -> None:
+        def ended(reply: Reply | None) -> None:
             self._took(began)
-            if begun is None:
-                answer(None)
-            else:
-                answer(written(begun[0]))
+            answer(None if reply is None else written(reply))
             if header.version != VERSION:
                 self._stopping.set()  # another version was installed: the next hook starts that one
 
-        begun = self._begin(header.delivery(data))
-        waiting = None
-        if begun is not None:
-            waiting = self._settled(begun[1])
-        if waiting is None:
-            done()
-        else:
-            waiting.add_done_callback(lambda _: done())
+        def recorded(done: Done | Exception) -> None:
+            if isinstance(done, Exception):
+                self._note_fault(f"a delivery of {header.agent}", done)
+                ended(None)
+            elif (waiting := self._settled(done.settle)) is None:
+                ended(done.reply)
+            else:
+                waiting.add_done_callback(lambda _: ended(done.reply))
+
+        self._begin(header.delivery(data), recorded)
 
     def used(self) -> None:
         """Someone needs a recorder."""
@@ -333,14 +336,26 @@ class Server:
         None: a fault of ours. Anyone who delivered it must not take that for leave to act.
         """
         began = time.monotonic()
-        begun = self._begin(delivery)
-        if begun is None:
+        done = await self._worked_on(delivery)
+        if isinstance(done, Exception):
+            self._note_fault(f"a delivery of {delivery.agent}", done)
             return None
-        waiting = self._settled(begun[1])
+        waiting = self._settled(done.settle)
         if waiting is not None:
             await waiting
         self._took(began)
-        return begun[0]
+        return done.reply
+
+    async def _worked_on(self, delivery: Delivery) -> Done | Exception:
+        """How a delivery ended."""
+        ended: asyncio.Future[Done | Exception] = asyncio.get_running_loop().create_future()
+
+        def end(done: Done | Exception) -> None:
+            if not ended.done():
+                ended.set_result(done)
+
+        self._begin(delivery, end)
+        return await ended
 
     def _settled(self, settle: Settle | None) -> asyncio.Future[None] | None:
         """Make a delivery durable: at once where the disk is quick, for a thread costs more than that; else in a thread."""
@@ -356,15 +371,13 @@ class Server:
         self.live.settled(settle)
         self._disk_seconds += (time.monotonic() - began - self._disk_seconds) / _DISK_MEMORY
 
-    def _begin(self, delivery: Delivery) -> tuple[Reply, Settle | None] | None:
+    def _begin(self, delivery: Delivery, then: Then) -> None:
         self._last_use = self._last_delivered = time.monotonic()
         self.last_delivery = delivery.received
         try:
-            return self.live.begin(delivery)
+            self.live.begin(delivery, then)
         except Exception as error:
-            _LOG.exception("a delivery of %s failed", delivery.agent)
-            self.live.counts.last_error = f"{type(error).__name__}: {error}"
-            return None
+            then(error)
 
     def _took(self, began: float) -> None:
         if self.live.changes != self._changes:
@@ -399,6 +412,7 @@ class Server:
             "unrecorded": self.live.unrecorded,
             "decisions": counts.decisions,
             "undecided_last_hour": self.live.undecided.count(system_clock()),
+            "decider": {"pid": self._deciders.pid, "replaced": self._deciders.replaced},
             "checkpoints": self._marks(),
             "last_error": counts.last_error,
             "anchoring_problem": self._guarding.problem,

@@ -9,7 +9,6 @@ import asyncio
 import os
 import resource
 import time
-from functools import partial
 from pathlib import Path
 
 from tallystick.capture import recorder
@@ -21,7 +20,8 @@ from tallystick.live.alerts import LookAfter
 from tallystick.live.configuration import AgentUser, LiveConfiguration
 from tallystick.live.hook_pipeline import Decide, Helpers, HookPipeline
 from tallystick.recording.session_writer import SessionWriter
-from tallystick.service.deciding import Deciding
+from tallystick.service.decider import Template, fork_template
+from tallystick.service.deciders import Deciders
 from tallystick.service.guarding import Guarding
 from tallystick.service.indexing import Indexing
 from tallystick.service.process_log import log_to
@@ -36,31 +36,34 @@ def run(folder: str | Path, *, idle_seconds: float | None = None) -> int:
     """Be the recorder of a store until it is needed no more; the process's exit code. Another one there is no failure."""
     home = Home(Path(folder))
     place = Place(home.folder)
-    claim = _claim(place, home)
-    if claim is None:
-        return 0
-    log_to(place.log)
-    try:
-        idle = idle_seconds
-        if idle is None:
-            idle = float(str(read_setting(home, "service.idle_minutes"))) * 60
-        deciding = Deciding(home)
-        indexing = Indexing(home)
-        live = make_live(home, deciding, index=indexing, look_after=deciding.look_after)
-        deciding.listen(live.note_policies)
-        http = read_setting(home, "service.http") == "on"
-        chores = Chores(
-            indexing=indexing,
-            deciding=deciding,
-            guarding=Guarding(home, live.note_alarm, refused=lambda: live.session_writer.refused),
-            warm=partial(_warm, deciding),
-            http=http,
-        )
-        server = Server(place, live, chores, idle_seconds=idle)
-        asyncio.run(server.run())
-    finally:
-        place.leave(claim)
+    template = fork_template(home)  # before anything is opened that a process of its own must not hold
+    with template.channel:
+        claim = _claim(place, home)
+        if claim is None:
+            return 0
+        try:
+            log_to(place.log)
+            asyncio.run(_server(home, place, template, idle_seconds).run())
+        finally:
+            place.leave(claim)
     return 0
+
+
+def _server(home: Home, place: Place, template: Template, idle_seconds: float | None) -> Server:
+    if idle_seconds is None:
+        idle_seconds = float(str(read_setting(home, "service.idle_minutes"))) * 60
+    deciders = Deciders(home, template)
+    indexing = Indexing(home)
+    live = make_live(home, deciders.decide, index=indexing, look_after=deciders.look_after)
+    deciders.changed = live.note_policies
+    chores = Chores(
+        indexing=indexing,
+        guarding=Guarding(home, live.note_alarm, refused=lambda: live.session_writer.refused),
+        deciders=deciders,
+        warm=_warm,
+        http=read_setting(home, "service.http") == "on",
+    )
+    return Server(place, live, chores, idle_seconds=idle_seconds)
 
 
 def _claim(place: Place, home: Home) -> int | None:
@@ -111,7 +114,6 @@ def make_live(
     )
 
 
-def _warm(deciding: Deciding) -> None:
-    """Load what the first call and the first session would otherwise wait for."""
-    deciding.warm()
+def _warm() -> None:
+    """Load what the first session would otherwise wait for."""
     from tallystick.recording.run_config import gathered  # noqa: F401

@@ -1,0 +1,199 @@
+"""Calls are judged in a process of their own: whatever becomes of that one, each call is answered and all is recorded."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tallystick.capture import recorder
+from tallystick.guard.fallback_decision import UNDECIDED
+from tallystick.journal.archive import Archive
+from tallystick.journal.home import Home
+from tallystick.model.decision import Call, Decision, Effect
+from tallystick.service import deciders
+from tallystick.service.decider import Template
+from tallystick.service.deciders import Deciders
+from tests.service.faults import before, send, steps, wait_for
+from tests.support import recorders
+
+HARMFUL = "rm -rf ~/"
+_NOBODY = 0x7FFFFFFF
+"""No process has this id."""
+
+
+def decider_of(home: Home) -> int:
+    """The process id of the decider, once there is one."""
+    found: list[int] = []
+
+    def is_there() -> bool:
+        said = recorder.status(home.folder)
+        if said is not None and said["decider"]["pid"] is not None:
+            found.append(int(said["decider"]["pid"]))
+        return bool(found)
+
+    wait_for(is_there)
+    return found[-1]
+
+
+def replaced(home: Home) -> int:
+    said = recorder.status(home.folder)
+    assert said is not None
+    return int(said["decider"]["replaced"])
+
+
+def told(home: Home, number: int, command: str = HARMFUL, **members: Any) -> bytes:
+    return send(home, {**before("claude-code", number, command=command), **members})
+
+
+def test_a_call_is_judged_in_another_process(home: Home) -> None:
+    front = recorders.start(home.folder)
+    assert b"deny" in told(home, 1)
+    assert decider_of(home) not in (front, os.getpid())
+
+
+def test_a_decider_that_is_killed_is_replaced(home: Home) -> None:
+    recorders.start(home.folder)
+    assert b"deny" in told(home, 1)
+    for number in range(2, 5):
+        os.kill(decider_of(home), signal.SIGKILL)
+        assert b"deny" in told(home, number)
+    assert replaced(home) == 3
+
+
+def test_while_the_decider_hangs_no_other_session_waits_and_a_call_with_effects_is_not_let_through(home: Home) -> None:
+    recorders.start(home.folder)
+    assert b"deny" in told(home, 1)
+    pid = decider_of(home)
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        waiting = subprocess.Popen([sys.executable, "-c", _SEND, str(home.folder)], stdout=subprocess.PIPE, text=True)
+        prompt = {"session_id": "another", "cwd": "/", "hook_event_name": "UserPromptSubmit", "prompt": "hello"}
+        assert send(home, prompt) == b"0 0 0\n"
+        assert send(home, before("claude-code", 3, reads=True) | {"session_id": "third"}) == b"0 0 0\n"
+        assert "could not decide" in waiting.communicate(timeout=60)[0]
+    finally:
+        os.kill(pid, signal.SIGCONT)
+    assert b"deny" in told(home, 4)
+    assert [step.meta["rules"] for step in steps(home) if step.type == "decision"][1] == [UNDECIDED]
+
+
+_SEND = f"""
+import sys
+from pathlib import Path
+from tallystick.journal.home import Home
+from tests.service.faults import before, send
+print(send(Home(Path(sys.argv[1])), before("claude-code", 2, command={HARMFUL!r})).decode())
+"""
+
+
+def test_both_may_be_killed(home: Home) -> None:
+    """The process that makes deciders, too: another one is started."""
+    front = recorders.start(home.folder)
+    assert b"deny" in told(home, 1)
+    for pid in (*children(front), decider_of(home)):
+        os.kill(pid, signal.SIGKILL)
+    assert b"deny" in told(home, 2)
+
+
+def children(pid: int) -> list[int]:
+    said = subprocess.run(["ps", "-o", "pid=", "--ppid", str(pid)], capture_output=True, text=True, check=False).stdout
+    return [int(word) for word in said.split()]
+
+
+def test_they_end_with_the_recorder(home: Home) -> None:
+    front = recorders.start(home.folder)
+    assert b"deny" in told(home, 1)
+    theirs = [*children(front), decider_of(home)]
+    assert len(theirs) == 2
+    os.kill(front, signal.SIGKILL)
+    wait_for(lambda: not any(map(is_alive, theirs)))
+
+
+def is_alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+# In this process ------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Home:
+    home = Home(tmp_path / "store")
+    Archive.make(home)
+    return home
+
+
+def play(home: Home, script: Callable[[Deciders], Awaitable[None]]) -> None:
+    """Run a script with deciders whose template is gone at first."""
+
+    async def run() -> None:
+        ours, theirs = socket.socketpair()
+        theirs.close()
+        asked = Deciders(home, Template(_NOBODY, ours))
+        try:
+            await script(asked)
+        finally:
+            await asked.close()
+
+    asyncio.run(run())
+
+
+def test_one_that_will_not_end_is_replaced_and_the_calls_behind_it_are_judged(
+    store: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(deciders, "_PATIENCE_SECONDS", 0.2)
+    monkeypatch.setattr(deciders, "_OVERRUN_SECONDS", 0.6)
+    said: list[Decision] = []
+
+    async def script(ours: Deciders) -> None:
+        ours.decide(call(HARMFUL), said.append)
+        await until(lambda: len(said) == 1 and ours.pid is not None)
+        await asyncio.sleep(0.5)  # the record is read
+        pid = ours.pid
+        assert pid is not None
+        os.kill(pid, signal.SIGSTOP)
+        ours.decide(call(HARMFUL), said.append)
+        await until(lambda: len(said) == 2 and ours.pid not in (None, pid))
+        ours.decide(call(HARMFUL), said.append)
+        await until(lambda: len(said) == 3)
+        assert not is_alive(pid)
+        assert (ours.replaced, ours.undecided) == (1, 1)
+
+    play(store, script)
+    assert [one.effect for one in said] == [Effect.DENY, Effect.ASK, Effect.DENY]
+
+
+def test_what_is_left_at_the_end_is_answered(store: Home) -> None:
+    said: list[Decision] = []
+
+    async def script(ours: Deciders) -> None:
+        ours.decide(call(HARMFUL), said.append)
+        ours.decide(call("ls", tool="Read", file_path="/w/a"), said.append)
+        ours.look_after(call("x"), said.append)
+
+    play(store, script)
+    assert [one.effect for one in said] == [Effect.ASK, Effect.ALLOW, Effect.ALLOW]
+
+
+def call(command: str, *, tool: str = "Bash", **args: Any) -> Call:
+    return Call(agent="claude-code", session="s", tool=tool, args=args or {"command": command}, cwd="/w")
+
+
+async def until(true: Callable[[], bool]) -> None:
+    for _ in range(6000):
+        if true():
+            return
+        await asyncio.sleep(0.01)
+    raise AssertionError("it did not become true in time")
