@@ -8,7 +8,8 @@ import pytest
 
 from tallystick.guard.recorded_context import Before
 from tallystick.live.delivery import Delivery
-from tallystick.live.hook_pipeline import Helpers, HookPipeline, at_once
+from tallystick.live.helpers import Helpers, at_once
+from tallystick.live.hook_pipeline import HookPipeline
 from tallystick.model.decision import Call, Effect
 from tallystick.model.step import Json
 from tallystick.policy.world import Maker, Marker, Provenance

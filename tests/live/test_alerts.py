@@ -8,7 +8,7 @@ from tallystick.guard.decide import AgentMachine, Decider
 from tallystick.journal.home import Home
 from tallystick.journal.read import read_session
 from tallystick.live.alerts import LiveAlerts, decided_step
-from tallystick.live.hook_pipeline import at_once
+from tallystick.live.helpers import at_once
 from tallystick.model.decision import Call, Decision, Effect, Evidence
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Json, Opening, Source, Step

@@ -21,7 +21,8 @@ from tallystick.journal.home import Home
 from tallystick.journal.read import read_session
 from tallystick.journal.signing import signer_place
 from tallystick.live.delivery import Delivery, Unfinished
-from tallystick.live.hook_pipeline import Done, Helpers, HookPipeline, at_once
+from tallystick.live.helpers import Helpers, at_once
+from tallystick.live.hook_pipeline import Done, HookPipeline
 from tallystick.model.decision import NO_OPINION, Call, Decision, Effect, Evidence
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Opening, Source, Step

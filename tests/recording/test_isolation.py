@@ -8,7 +8,8 @@ import pytest
 from tallystick.journal.home import Home
 from tallystick.journal.read import read_session
 from tallystick.live.delivery import Delivery
-from tallystick.live.hook_pipeline import Helpers, HookPipeline, at_once
+from tallystick.live.helpers import Helpers, at_once
+from tallystick.live.hook_pipeline import HookPipeline
 from tallystick.model.decision import NO_OPINION
 from tallystick.model.step import Opening, SessionKind
 from tallystick.recording.isolation import with_isolation

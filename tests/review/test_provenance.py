@@ -21,7 +21,8 @@ from tallystick.ingest.transcript_follower import TranscriptFollower
 from tallystick.journal.home import Home
 from tallystick.journal.read import read_session
 from tallystick.live.delivery import Delivery
-from tallystick.live.hook_pipeline import Helpers, HookPipeline, at_once
+from tallystick.live.helpers import Helpers, at_once
+from tallystick.live.hook_pipeline import HookPipeline
 from tallystick.model.decision import NO_OPINION
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Opening, Ref, SessionKind, Step

@@ -12,6 +12,7 @@ import pytest
 
 from tallystick.journal.home import Home
 from tallystick.live.delivery import Delivery
+from tallystick.live.helpers import at_once
 from tallystick.live.hook_pipeline import HookPipeline
 from tallystick.model.decision import NO_OPINION
 from tallystick.recording import session_writer
@@ -79,7 +80,7 @@ def test_no_table_grows_with_the_deliveries(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setattr(session_writer, "_MOST_SESSIONS", _OPEN)
     monkeypatch.setattr(session_writer, "_MOST_STEPS", _OPEN * _CALLS * 4)
     monkeypatch.setenv("HOME", str(tmp_path))
-    live = make_live(Home(tmp_path / "store"), lambda call: NO_OPINION)
+    live = make_live(Home(tmp_path / "store"), at_once(lambda call: NO_OPINION))
     try:
         deliver(live, range(sessions))
         before = tables(live)

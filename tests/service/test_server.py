@@ -97,7 +97,7 @@ def test_no_answer_is_given_before_what_it_waits_for_is_on_disk(home: Home, seco
     """However the disk is waited for: by the thread that answers where it is quick, by another where it is not."""
     live = Slow(seconds)
     none = cast("Any", None)
-    nothing = Chores(none, none, none, none, warm=lambda: None, http=False)
+    nothing = Chores(none, none, none, warm=lambda: None, http=False)
     server = Server(Place(home.folder), cast("HookPipeline", live), nothing, idle_seconds=60)
     header = read_header(b"TALLY1 2 claude-code - %s 1 1.1 -\n" % VERSION.encode())
 

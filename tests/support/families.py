@@ -17,7 +17,8 @@ from tallystick.ingest.transcript_follower import TranscriptFollower
 from tallystick.journal.home import Home
 from tallystick.journal.read import read_session
 from tallystick.live.delivery import Delivery
-from tallystick.live.hook_pipeline import Helpers, HookPipeline
+from tallystick.live.helpers import Helpers, at_once
+from tallystick.live.hook_pipeline import HookPipeline
 from tallystick.model.decision import NO_OPINION
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Event
@@ -52,7 +53,7 @@ class Replay:
         self._lines = {one["path"]: one["text"].encode().splitlines(keepends=True) for one in told if "path" in one}
         self.session_writer = SessionWriter(self.home)
         self.follower = TranscriptFollower(self.session_writer, adapters(), clock=self.clock)
-        helpers = Helpers(decide=lambda _: NO_OPINION, transcripts=self.follower)
+        helpers = Helpers(decide=at_once(lambda _: NO_OPINION), transcripts=self.follower)
         self.live = HookPipeline(self.session_writer, helpers, monotonic=self.clock)
 
     def run(self) -> Home:

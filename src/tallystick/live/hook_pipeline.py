@@ -12,18 +12,19 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
-from typing import Protocol, TypeAlias
+from typing import TypeAlias
 
 import msgspec
 from msgspec.structs import replace
 
-from tallystick.agents.hooks import SILENT, UNNAMED, HookAdapter, Payload, Reply, hook_adapter
+from tallystick.agents.hooks import SILENT, UNNAMED, HookAdapter, Payload, Reply
 from tallystick.capture.programs import ANSWER, PROBE
 from tallystick.errors import FormatError, TallystickError
 from tallystick.guard.policy_change import Change, step_of_change
-from tallystick.live.alerts import LiveAlerts, LookAfter, decided_step
-from tallystick.live.configuration import LiveConfiguration, Sighting, environment_of_hook
+from tallystick.live.alerts import LiveAlerts, decided_step
+from tallystick.live.configuration import Sighting, environment_of_hook
 from tallystick.live.delivery import Delivery, Unfinished
+from tallystick.live.helpers import Helpers
 from tallystick.live.turns import Turns
 from tallystick.live.undecided import Undecided
 from tallystick.live.working_dirs import Folders, Whereabouts
@@ -50,46 +51,6 @@ _KEPT_OF_BAD = 16 << 10
 _MOST_FOLLOWED = 256
 
 
-class Decide(Protocol):
-    """Gives the decision on a call."""
-
-    def __call__(self, call: Call, then: Callable[[Decision], None]) -> None:
-        """Decide, and call `then` once with the decision: at once, or later in the same thread.
-
-        Never raises: what cannot be decided is answered as the setting hooks.on_error says.
-        """
-        ...
-
-
-def at_once(decide: Callable[[Call], Decision]) -> Decide:
-    """What decides while it is waited for."""
-
-    def decided(call: Call, then: Callable[[Decision], None]) -> None:
-        then(decide(call))
-
-    return decided
-
-
-class Transcripts(Protocol):
-    """Reads the transcripts that agents write, beside their hooks."""
-
-    def watch(self, agent: str, session: str, path: str) -> None:
-        """Follow a transcript from now on."""
-        ...
-
-    def poll(self, agent: str | None = None, session: str | None = None) -> bool:
-        """Record what is new in all of them, or in one session's; whether there was anything."""
-        ...
-
-    def finish(self, agent: str, session: str) -> None:
-        """Record what is left of a session, and follow its files no longer."""
-        ...
-
-    def close(self) -> None:
-        """Record what is left of all sessions, and follow no file any more."""
-        ...
-
-
 class Done(msgspec.Struct, frozen=True):
     """A delivery that is recorded: the answer, and what must be waited for before it is given."""
 
@@ -99,7 +60,7 @@ class Done(msgspec.Struct, frozen=True):
 
 
 Then: TypeAlias = Callable[[Done | Exception], None]
-"""Is told once how a delivery ended. An exception: a fault of ours, or for a spooled one that it has to wait."""
+"""Gets, once, how a delivery ended. An exception: a fault of ours, or for a spooled one that it has to wait."""
 
 
 class _Read(msgspec.Struct, frozen=True):
@@ -122,18 +83,6 @@ class Counts(msgspec.Struct):
     lost: int = 0
     """Deliveries that could not be recorded and of which only a gap tells."""
     last_error: str | None = None
-
-
-class Helpers(msgspec.Struct, frozen=True):
-    """What a pipeline asks about a delivery, or tells of it."""
-
-    decide: Decide
-    transcripts: Transcripts
-    adapter: Callable[[str], HookAdapter | None] = hook_adapter
-    """Which adapter understands an agent."""
-    look_after: LookAfter | None = None
-    configuration: LiveConfiguration | None = None
-    """What sessions run under; None: it is not watched."""
 
 
 class HookPipeline:

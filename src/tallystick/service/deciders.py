@@ -146,7 +146,7 @@ class Deciders:
         self.undecided = 0
         """How many calls no decider answered."""
         self.changed: Callable[[Change], None] = lambda _: None
-        """Is told when other policies are in force."""
+        """Called when other policies are in force."""
 
     @property
     def pid(self) -> int | None:
@@ -156,7 +156,7 @@ class Deciders:
     # Asking ---------------------------------------------------------------------------------------------------------
 
     def decide(self, call: Call, then: Then) -> None:
-        """Have a call judged; `then` is told in the end, whatever becomes of deciders."""
+        """Have a call judged; `then` is called in the end, whatever becomes of deciders."""
         self._ask(call, then, is_after=False)
 
     def look_after(self, call: Call, then: Then) -> None:
@@ -276,7 +276,7 @@ class Deciders:
         return int(PID.unpack(said)[0])
 
     def _new_template(self) -> None:
-        """Start a template anew: this process has threads now, so it cannot be forked."""
+        """Start another template: this process has threads now, so it cannot be forked."""
         self._end_template()
         ours, theirs = socket.socketpair()
         ours.setblocking(False)

@@ -18,7 +18,8 @@ from tallystick.ingest.transcript_follower import TranscriptFollower
 from tallystick.journal.home import Home
 from tallystick.live.alerts import LookAfter
 from tallystick.live.configuration import AgentUser, LiveConfiguration
-from tallystick.live.hook_pipeline import Decide, Helpers, HookPipeline
+from tallystick.live.helpers import Decide, Helpers
+from tallystick.live.hook_pipeline import HookPipeline
 from tallystick.recording.session_writer import SessionWriter
 from tallystick.service.decider import Template, fork_template
 from tallystick.service.deciders import Deciders

@@ -248,8 +248,12 @@ def _running(running: dict[str, Any]) -> Iterator[Check]:
     undecided = running.get("undecided_last_hour")
     if undecided:
         found = f"{undecided} calls were answered without a decision in the last hour"
-        mend = "see run/recorder.log in the store; the setting hooks.on_error says what such calls are answered"
+        mend = "see run/recorder.log and run/decider.log; the setting hooks.on_error says what such calls are answered"
         yield Check(name="decisions", state=State.WARN, found=found, mend=mend)
+    replaced = (running.get("decider") or {}).get("replaced")
+    if replaced:
+        found = f"processes that judged calls, and had to be replaced since the recorder started: {replaced}"
+        yield Check(name="decider", state=State.WARN, found=found, mend="see run/recorder.log in the store")
     if running.get("signing_problem"):
         found = f"its records are not signed: {str(running['signing_problem'])[:300]}"
         yield Check(name="signing", state=State.BAD, found=found, mend="tally signer status")

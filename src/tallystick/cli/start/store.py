@@ -164,11 +164,13 @@ def _recorder(found: Status) -> str:
     unsigned = ""
     if problem:
         unsigned = f"; signs nothing: {one_line(str(problem))}"
-    indexer = ""
-    if isinstance(said.get("indexer"), dict) and said["indexer"].get("pid"):
-        indexer = f" and {int(said['indexer']['pid'])} for the index"
+    others = "".join(
+        f", {int(said[name]['pid'])} {task}"
+        for name, task in (("decider", "judges calls"), ("indexer", "keeps the index"))
+        if isinstance(said.get(name), dict) and said[name].get("pid")
+    )
     deliveries = counted(int(said["deliveries"]), "delivery", "deliveries")
-    return f"runs, pid {int(said['pid'])}{indexer}, {deliveries}{_undecided(said)}{full}{unsigned}"
+    return f"runs, pid {int(said['pid'])}{others}, {deliveries}{_undecided(said)}{full}{unsigned}"
 
 
 def _undecided(said: Mapping[str, object]) -> str:
