@@ -80,10 +80,15 @@ def test_a_sub_agent_that_only_progress_shows_is_a_session_of_calls() -> None:
     )
     child = openings(events)["s/k7"]
     assert (child.parent, child.meta["partial"]) == (Ref("t1", "s"), True)
-    assert ids(events, "s/k7") == ["i0", "c1", "c1/result"]
-    # The snapshot of the usage is not the usage, and the message of the main conversation was not torn apart.
-    assert losses_of(events) == {"progress_usage": 1}
-    assert [step.meta["tokens"]["output"] for step in steps_of(events, "model_call")] == [8, 1]
+    assert ids(events, "s/k7") == ["i0", "mi/usage", "c1", "c1/result"]
+    # The snapshot of the usage is not all of it, and the message of the main conversation was not torn apart.
+    assert losses_of(events) == {}
+    used = {
+        step.source_id: (step.meta["tokens"]["output"], step.meta.get("partial"))
+        for step in steps_of(events, "model_call")
+    }
+    assert used.pop("mi/usage")[1] is True
+    assert set(used.values()) == {(8, None), (1, None)}
     assert one(events, "t1/result").after == (Ref("c9"), Ref("t1"), Ref("c1/result", "s/k7"))
 
 

@@ -228,9 +228,7 @@ class ClaudeReader:
         current = self._message(line, text_of(message.get("id")) or line.id)
         line.thread.awaits_summary = False
         called = None
-        if line.thread.shows_calls_only:
-            self._out.append(Loss(kind="progress_usage", detail=line.id))
-        elif not current.goes_on:
+        if not current.goes_on:
             called = _count(current, line, call_meta(line.json, message))
         return self._blocks(line, current) or called
 
@@ -354,6 +352,8 @@ def _count(message: Message, line: Line, meta: dict[str, Json] | None) -> Place 
     """Take what a line says of its whole message: the last one wins, what it leaves out stays. The call, if it is new."""
     if meta is None:
         return None
+    if line.thread.shows_calls_only:
+        meta["partial"] = True  # what progress lines show of a sub-agent is not all that it used
     if message.call is not None:
         message.call.meta |= meta
         return None
