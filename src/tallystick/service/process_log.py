@@ -7,11 +7,13 @@ from logging.handlers import RotatingFileHandler
 from pathlib import Path
 
 _LOG_BYTES = 1 << 20
+_SPEAKERS = ("tallystick", "asyncio", "__main__")
+"""The last: the module as which the process was started."""
 
 
 def log_to(path: Path) -> None:
     """Keep what this process logs in a file, and the file that was full before it."""
     handler = RotatingFileHandler(path, maxBytes=_LOG_BYTES, backupCount=1, encoding="utf-8", delay=True)
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
-    for name in ("tallystick", "asyncio"):
+    for name in _SPEAKERS:
         logging.getLogger(name).addHandler(handler)
