@@ -23,6 +23,7 @@ from tallystick.journal.signing import signer_place
 from tallystick.live.delivery import Delivery, Unfinished
 from tallystick.live.helpers import Helpers, at_once
 from tallystick.live.hook_pipeline import Done, HookPipeline
+from tallystick.live.presence import Processes
 from tallystick.model.decision import NO_OPINION, Call, Decision, Effect, Evidence
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Opening, Source, Step
@@ -108,8 +109,9 @@ def delivery(event: str, *, id: str = "-", spooled: bool = False, **said: Any) -
 class Recording:
     """A Live over a store of its own, with a clock that stands still until it is moved."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, processes: Processes | None = None) -> None:
         self.home = Home(folder)
+        self.processes = processes
         self.transcripts = Nothing()
         self.now = 0.0
         self.decision = NO_OPINION
@@ -119,7 +121,7 @@ class Recording:
         self.session_writer = SessionWriter(self.home)
         self.live = HookPipeline(
             self.session_writer,
-            Helpers(at_once(lambda _: self.decision), self.transcripts, adapter=adapter),
+            Helpers(at_once(lambda _: self.decision), self.transcripts, adapter=adapter, processes=self.processes),
             monotonic=lambda: self.now,
         )
 

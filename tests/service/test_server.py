@@ -394,6 +394,20 @@ def test_stopping_closes_the_sessions_that_the_agent_has_ended(home: Home, deliv
     assert not recorder.stop(home.folder)
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="only there the process at the other end is known")
+def test_a_session_whose_agent_is_killed_has_failed(home: Home) -> None:
+    recorders.start(home.folder)
+    words = [sys.executable, "-I", "-S", str(hooks.hook()), "--home", str(home.folder), "claude-code"]
+    payload = json.dumps(pre_tool_use(1))
+    agent = f"import subprocess, time; subprocess.run({words!r}, input={payload!r}.encode()); time.sleep(600)"
+    with subprocess.Popen([sys.executable, "-c", agent], env={"HOME": str(home.folder.parent)}) as process:
+        wait_for(lambda: calls(home) == ["toolu_0001"])
+        process.kill()
+    wait_for(lambda: steps(home)[-1].type == "session_end")
+    assert (steps(home)[-1].meta["status"], steps(home)[-1].meta["reason"]) == ("failed", "agent-gone")
+    assert json.loads((home.folder / "run" / "unfinished.json").read_bytes()) == []
+
+
 def test_a_recorder_that_cannot_start_says_so(tmp_path: Path) -> None:
     (tmp_path / "store").write_text("a file")
     with pytest.raises(TallystickError):

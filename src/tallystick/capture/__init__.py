@@ -2,6 +2,7 @@
 
 __all__ = [
     "agent_files",
+    "agent_process",
     "audit_files",
     "completion_files",
     "content",

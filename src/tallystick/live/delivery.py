@@ -23,14 +23,21 @@ class Delivery(msgspec.Struct, frozen=True, kw_only=True):
     monitor: str | None = None
     """The session of `tally run` under which the agent works."""
     spooled: bool = False
+    peer: int | None = None
+    """The process at the other end: a hook, or the agent itself."""
     decided: Decision | None = None
     """What the agent was told while the recorder was not there."""
 
 
 class Unfinished(msgspec.Struct, frozen=True, kw_only=True):
-    """A session whose transcript is followed: which file, and whether its agent has ended it."""
+    """A session that goes on: which transcript is followed, whether its agent has ended it, and whose process works in it."""
 
     agent: str
     session: str
-    transcript: str
+    transcript: str = ""
+    """Empty: none is followed."""
     ending: bool = False
+    pid: int = 0
+    """The agent's process, and when it began (epoch milliseconds); 0: it is not known."""
+    began_ms: int = 0
+    rests: bool = False

@@ -13,6 +13,7 @@ import msgspec
 from tallystick.agents.hooks import HookAdapter, hook_adapter
 from tallystick.live.alerts import LookAfter
 from tallystick.live.configuration import LiveConfiguration
+from tallystick.live.presence import Processes
 from tallystick.model.decision import Call, Decision
 
 
@@ -66,3 +67,5 @@ class Helpers(msgspec.Struct, frozen=True):
     look_after: LookAfter | None = None
     configuration: LiveConfiguration | None = None
     """What sessions run under; None: it is not watched."""
+    processes: Processes | None = None
+    """How an agent's process is asked for; None: of the machine."""

@@ -18,13 +18,16 @@ import msgspec
 from msgspec.structs import replace
 
 from tallystick.agents.hooks import SILENT, UNNAMED, HookAdapter, Payload, Reply
+from tallystick.capture.agent_process import AgentProcess
 from tallystick.capture.programs import ANSWER, PROBE
 from tallystick.errors import FormatError, TallystickError
 from tallystick.guard.policy_change import Change, step_of_change
 from tallystick.live.alerts import LiveAlerts, decided_step
 from tallystick.live.configuration import Sighting, environment_of_hook
 from tallystick.live.delivery import Delivery, Unfinished
+from tallystick.live.endings import Endings
 from tallystick.live.helpers import Helpers
+from tallystick.live.presence import Attended, Presence, unfinished
 from tallystick.live.turns import Turns
 from tallystick.live.undecided import Undecided
 from tallystick.live.working_dirs import Folders, Whereabouts
@@ -46,7 +49,6 @@ Settle: TypeAlias = Callable[[], None]
 """Waits until what was recorded survives a loss of power."""
 _SAME_SECONDS = 10.0
 _MOST_REMEMBERED = 4096
-_QUIET_SECONDS = 2.0
 _KEPT_OF_BAD = 16 << 10
 _MOST_FOLLOWED = 256
 
@@ -100,7 +102,8 @@ class HookPipeline:
         self._answered: OrderedDict[bytes, tuple[float, Reply]] = OrderedDict()
         self._unnamed = Unnamed()
         self._folders = Folders()
-        self._ending: dict[tuple[str, str], float] = {}
+        self.endings = Endings(monotonic)
+        self._presence = Presence(monotonic, helpers.processes)
         self._followed: dict[tuple[str, str], str] = {}
         self._whereabouts = Whereabouts(monotonic)
         self._settle: Settle | None = None
@@ -220,18 +223,23 @@ class HookPipeline:
 
     @property
     def unfinished(self) -> list[Unfinished]:
-        """The sessions whose transcripts are followed, for the next recorder to go on if this one dies."""
+        """The sessions that go on, for the next recorder to go on with if this one dies."""
+        attended = {(one.agent, one.session): one for one in self._presence.attended()}
         return [
-            Unfinished(agent=agent, session=session, transcript=path, ending=(agent, session) in self._ending)
-            for (agent, session), path in self._followed.items()
+            unfinished(key, self._followed.get(key, ""), attended.get(key), is_ending=key in self.endings)
+            for key in {**self._followed, **attended}
         ]
 
     def resume(self, unfinished: Iterable[Unfinished]) -> None:
         """Go on with what another recorder left."""
         for item in unfinished:
-            self._follow(item.agent, item.session, item.transcript)
+            if item.transcript:
+                self._follow(item.agent, item.session, item.transcript)
+            if item.pid:
+                process = AgentProcess(item.pid, item.began_ms)
+                self._presence.resume((Attended(item.agent, item.session, process, item.rests),))
             if item.ending:
-                self._ending[(item.agent, item.session)] = self._monotonic() + _QUIET_SECONDS
+                self.endings.expect((item.agent, item.session))
 
     def _follow(self, agent: str, session: str, path: str) -> None:
         self._transcripts.watch(agent, session, path)
@@ -268,6 +276,7 @@ class HookPipeline:
         self._look_at_transcript(delivery.agent, payload)
         if not delivery.spooled:
             self._whereabouts.note(delivery.agent, payload)
+            self.changes += self._presence.note(delivery.agent, payload, delivery.peer)
         folder = None
         if payload.asks is not None:
             folder = payload.asks.cwd
@@ -286,16 +295,10 @@ class HookPipeline:
             sighting = Sighting(delivery.agent, payload.session, size, folder, environment)
             self._configuration.saw(sighting, payload.events)
         if payload.begins:
-            self._close_soon(delivery.agent, payload.session)
+            self.endings.hasten(delivery.agent, payload.session)
         if payload.ends:
             self.changes += 1
-            self._ending[(delivery.agent, payload.session)] = self._monotonic() + _QUIET_SECONDS
-
-    def _close_soon(self, agent: str, session: str) -> None:
-        """Another session begins: what ended before is closed with the next tick, for it may go on from there."""
-        for key in self._ending:
-            if key[0] == agent and key[1] != session:
-                self._ending[key] = self._monotonic()
+            self.endings.expect((delivery.agent, payload.session))
 
     def _leave(self, agent: str, payload: Payload) -> tuple[Event, ...]:
         """The agent goes on under another id: what it has left is closed too.
@@ -306,7 +309,7 @@ class HookPipeline:
         if self.session_writer.writer.find(agent, left) is None:
             return tuple(event for event in payload.events if isinstance(event, Loss) or event.session != left)
         self.changes += 1
-        self._ending[(agent, left)] = self._monotonic() + _QUIET_SECONDS
+        self.endings.expect((agent, left))
         return payload.events
 
     def _look_at_transcript(self, agent: str, payload: Payload) -> None:
@@ -426,14 +429,16 @@ class HookPipeline:
             (self.checkpoints.settle if closing else self.checkpoints.tick)()
             if self._configuration is not None:
                 (self._configuration.settle if closing else self._configuration.tick)()
-            now = self._monotonic()
-            for (agent, session), due in list(self._ending.items()):
-                is_quiet = now >= due and not self._transcripts.poll(agent, session)
+            for one in self._presence.gone():
+                self.changes += 1
+                self.endings.lose((one.agent, one.session), one.end)
+            for (agent, session), is_time in self.endings.each():
+                is_quiet = is_time and not self._transcripts.poll(agent, session)
                 if closing or (is_quiet and not self._is_due(agent, session)):
                     self._transcripts.finish(agent, session)
-                    self._end(agent, self.session_writer.writer.current(agent, session))
+                    self._end_with(agent, session)
                     self._followed.pop((agent, session), None)
-                    del self._ending[(agent, session)]  # only now: what a full disk refuses is tried again
+                    self.endings.close((agent, session))  # only now: what a full disk refuses is tried again
         except TallystickError as error:
             self.counts.last_error = str(error)
             return False
@@ -460,12 +465,21 @@ class HookPipeline:
     @property
     def is_busy(self) -> bool:
         """Whether a session is about to be closed, a decision is waited for, or something waits to be said."""
-        return bool(self._ending or self._gaps.untold or self._turns.is_any)
+        return bool(len(self.endings) or self._gaps.untold or self._turns.is_any)
 
-    def _end(self, agent: str, session: str) -> None:
+    def _end_with(self, agent: str, session: str) -> None:
+        """A session ends, and with it those of its sub-agents that have not."""
+        meta = self.endings.said((agent, session))
+        for child in list(self._presence.below(agent, session)):
+            self._end(agent, self.session_writer.writer.current(agent, child.session), meta)
+            self._presence.forget(agent, child.session)
+        self._end(agent, self.session_writer.writer.current(agent, session), meta)
+
+    def _end(self, agent: str, session: str, meta: dict[str, Json]) -> None:
         record = self.session_writer.writer.find(agent, session)
         if record is not None and not record.journal.ended:
-            self.session_writer.add_to(record, Step(session=session, type="session_end", source=Source.HOOK))
+            end = Step(session=session, type="session_end", source=Source.HOOK, meta=meta)
+            self.session_writer.add_to(record, end)
         if self._configuration is not None:
             self._configuration.end(agent, session)
 

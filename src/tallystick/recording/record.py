@@ -19,7 +19,7 @@ from tallystick.journal.read import read_at, read_line
 from tallystick.model.ids import SessionId
 from tallystick.model.moments import normal_time
 from tallystick.model.recorded import Recorded
-from tallystick.model.step import Input, Json, Ref, Step
+from tallystick.model.step import Input, Json, Ref, Source, Step
 from tallystick.recording.coerce import as_sealed, comparable, fit_raw, fit_values
 from tallystick.recording.corroboration import is_unnamed
 from tallystick.recording.entry_index import KnownStep, KnownSteps, written_input
@@ -73,6 +73,7 @@ class SessionRecord:
         self._sightings: dict[str, list[dict[str, Json]]] = {}
         self._tellings = EventIndex(self._read_clean)
         self._end: dict[str, Json] = {}
+        self._end_source = ""
         self._is_there = False
         self._owed: tuple[str, dict[str, Json]] | None = None
         """With which end, told by whom, the session ends again: it was ended, and only what it had was reported again."""
@@ -113,7 +114,7 @@ class SessionRecord:
         if opens_request(step):
             self.request = n
         elif step.type == "session_end":
-            self._end = _ending(step.meta)
+            self._see_end(step.meta)
 
     def _see_opening(self, step: Recorded) -> None:
         if step.n == 0:
@@ -143,6 +144,11 @@ class SessionRecord:
         if "config_fingerprint" in meta:
             whole, changes = self.configured[:1], self.configured[1:][-_MOST_CHANGES:]
             self.configured = [*whole, *changes, n] if meta.get("type") == "config_change" else [n]
+
+    def _see_end(self, meta: Mapping[str, Json]) -> None:
+        if self._end_source and _ending(meta) == self._end:
+            return  # it ended again, as it had ended
+        self._end, self._end_source = _ending(meta), str(meta.get("source"))
 
     @property
     def known(self) -> KnownSteps:
@@ -183,8 +189,10 @@ class SessionRecord:
         with self.journal.locked():
             n = self._tellings.find(step)
             if n is None or self._ends_anew(step):
-                self._owed = None
-                return Outcome.RECORDED, self._append(step, foreign, {})
+                owed = self._owed_after(step)
+                n = self._append(step, foreign, {})
+                self._owed = owed
+                return Outcome.RECORDED, n
             judgement = self._tellings.judge(as_sealed(step), n, comparable(step))
             if judgement.outcome is Outcome.KNOWN:
                 return Outcome.KNOWN, judgement.n
@@ -195,6 +203,14 @@ class SessionRecord:
             n = self._append(without_same(step, judgement), foreign, links(judgement))
             self._owed = owed if step.type != "session_end" else None
             return judgement.outcome, n
+
+    def _owed_after(self, step: Step) -> tuple[str, dict[str, Json]] | None:
+        """With which end the session ends again after a line that its file had before it ended, and that was read later."""
+        if step.type == "session_end" or step.source is not Source.TRANSCRIPT or self._end_source == step.source.value:
+            return None
+        if self.journal.ended:
+            return step.source.value, self._end
+        return self._owed
 
     def _ends_anew(self, step: Step) -> bool:
         """Whether a source without ids tells an end, and the session went on after the one that another has reported."""
@@ -271,7 +287,7 @@ class SessionRecord:
         self._offset = self.journal.length
         self._sum_up(appended.n, digest, meta)
         if kind == "session_end":
-            self._end = _ending(meta)
+            self._see_end(meta)
         if self.callbacks:
             self.call_back(appended.n)
         return appended.n

@@ -44,6 +44,8 @@ class Header(msgspec.Struct, frozen=True, kw_only=True):
     time_ns: int
     id: str
     monitor: str | None
+    peer: int | None = None
+    """The process at the other end."""
 
     def delivery(self, data: bytes, *, spooled: bool = False) -> Delivery:
         """The delivery with this header."""
@@ -55,6 +57,7 @@ class Header(msgspec.Struct, frozen=True, kw_only=True):
             received=moment(self.time_ns),
             monitor=self.monitor,
             spooled=spooled,
+            peer=self.peer,
         )
 
 
@@ -162,6 +165,7 @@ class Connection(asyncio.Protocol):
         self._header: Header | None = None
         self._taken = 0
         self._is_answering = False
+        self._peer: int | None = None
 
     # What the event loop calls --------------------------------------------------------------------------------------
 
@@ -172,7 +176,7 @@ class Connection(asyncio.Protocol):
         self._gate.open += 1
         self._timer = asyncio.get_running_loop().call_later(READ_SECONDS, transport.abort)
         try:
-            is_us = _is_us(transport.get_extra_info("socket"))
+            is_us, self._peer = _peer(transport.get_extra_info("socket"))
         except OSError:
             is_us = False
         if self._gate.is_full() or not is_us:
@@ -219,7 +223,7 @@ class Connection(asyncio.Protocol):
 
     def _take_header(self, line: bytes) -> None:
         try:
-            self._header = read_header(line)
+            self._header = msgspec.structs.replace(read_header(line), peer=self._peer)
         except TooLargeError:
             self._send(None)  # its hook decides alone, and tells of it through the spool
             return
@@ -269,11 +273,15 @@ class Connection(asyncio.Protocol):
         self._gate.give_back(taken)
 
 
-def _is_us(connection: socket.socket) -> bool:
-    """Whether the process at the other end is this user's. The folder keeps others out; this holds if it does not."""
+def _peer(connection: socket.socket) -> tuple[bool, int | None]:
+    """Whether the process at the other end is this user's, and which it is; None where the system does not say that.
+
+    The folder keeps others out; this holds if it does not.
+    """
     if hasattr(socket, "SO_PEERCRED"):
         peer = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
-        return bool(struct.unpack("3i", peer)[1] == os.getuid())
+        pid, user, _ = struct.unpack("3i", peer)
+        return bool(user == os.getuid()), pid or None
     # macOS: struct xucred of LOCAL_PEERCRED begins with version and uid.
     peer = connection.getsockopt(0, 1, 76)
-    return bool(struct.unpack("2I", peer[:8])[1] == os.getuid())
+    return bool(struct.unpack("2I", peer[:8])[1] == os.getuid()), None
