@@ -19,6 +19,7 @@ from typing import Any, cast
 import pytest
 
 from tallystick.agents.hooks import Reply
+from tallystick.ask.coverage import coverage_of
 from tallystick.capture import recorder
 from tallystick.capture.place import Place
 from tallystick.errors import TallystickError
@@ -406,6 +407,21 @@ def test_a_session_whose_agent_is_killed_has_failed(home: Home) -> None:
     wait_for(lambda: steps(home)[-1].type == "session_end")
     assert (steps(home)[-1].meta["status"], steps(home)[-1].meta["reason"]) == ("failed", "agent-gone")
     assert json.loads((home.folder / "run" / "unfinished.json").read_bytes()) == []
+
+
+def test_a_session_that_has_ended_is_compared_with_its_transcript(home: Home, deliver: Deliver, tmp_path: Path) -> None:
+    file = tmp_path / "project" / "61cacf39-0bfe-4715-9688-4dec476ed256.jsonl"
+    file.parent.mkdir()
+    told = {"type": "user", "uuid": "u", "sessionId": file.stem, "message": {"role": "user", "content": "go on"}}
+    file.write_text(json.dumps(told) + "\n")
+    recorders.start(home.folder)
+    said = {**pre_tool_use(1), "transcript_path": str(file)}
+    deliver(said)
+    deliver({**said, "hook_event_name": "SessionEnd", "reason": "other"})
+    wait_for(lambda: any(step.meta.get("about") == "shadow" for step in steps(home)))
+    [row] = coverage_of(home, steps(home)[0].session).differences
+    assert (row.difference.aspect, row.difference.step, row.difference.transcript) == ("call", "toolu_0001", None)
+    assert steps(home)[-1].type == "session_end"
 
 
 def test_a_recorder_that_cannot_start_says_so(tmp_path: Path) -> None:

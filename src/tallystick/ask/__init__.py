@@ -14,6 +14,7 @@ __all__ = [
     "prices",
     "search",
     "session_costs",
+    "shadow",
     "show",
     "sql",
     "taint",

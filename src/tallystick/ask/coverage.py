@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator
 import msgspec
 
 from tallystick.agents.blind_spots import explaining
+from tallystick.ask.shadow import ABOUT, Row, rows_in
 from tallystick.display.text import counted
 from tallystick.journal.home import Home
 from tallystick.journal.read import read_session
@@ -79,6 +80,8 @@ class Coverage(msgspec.Struct, frozen=True, kw_only=True):
     alone: tuple[Alone, ...]
     contradictions: tuple[StepName, ...]
     gaps: tuple[StepName, ...]
+    differences: tuple[Row, ...]
+    """In what the session and its files differed when they were compared last."""
     late: int
     skipped: dict[str, int]
     refused: int
@@ -130,6 +133,7 @@ class _Account:
         self._known = KnownSteps()
         self._events: dict[int, _Event] = {}
         self._gaps: list[StepName] = []
+        self._rows: tuple[Row, ...] = ()
         self._late = 0
         self._start: Recorded | None = None
         self._last = ""
@@ -152,6 +156,8 @@ class _Account:
         self._late += step.meta.get("spooled") is True
         if step.type == "sighting":
             self._take_sighting(step)
+        elif step.type == "warning" and step.meta.get("about") == ABOUT:
+            self._rows = rows_in(step)
         elif step.type in ("gap", "recovery") or (step.type == "warning" and step.meta.get("about") == "transcript"):
             self._gaps.append(_step_name(step))
         elif step.type == "decision" and step.meta.get("effect") == "deny":
@@ -217,6 +223,7 @@ class _Account:
                 len(alone),
                 len(contradictions),
             ),
+            *_differing(self._rows),
         ]
         state = State.COMPLETE
         if self._gaps or skipped.keys() & _DAMAGE:
@@ -240,6 +247,7 @@ class _Account:
             alone=alone,
             contradictions=contradictions,
             gaps=tuple(self._gaps),
+            differences=self._rows,
             late=self._late,
             skipped=dict(sorted(skipped.items())),
             refused=sum(event.is_refused for event in calls),
@@ -315,6 +323,11 @@ def _lacks(witnesses: list[str], unanswered: int, orphans: int, alone: int, cont
         yield f"{counted(alone, 'step')} that one source reported and another did not"
     if contradictions:
         yield f"{counted(contradictions, 'step')} that two sources report differently"
+
+
+def _differing(rows: tuple[Row, ...]) -> Iterator[str]:
+    if rows:
+        yield f"{counted(len(rows), 'difference')} from what its files say"
 
 
 def _step_name(step: Recorded) -> StepName:

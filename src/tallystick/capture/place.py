@@ -36,6 +36,7 @@ class Place:
         self.indexer_lock = self.run / "indexer.lock"
         self.indexer_socket = self.run / "indexer.sock"
         self.indexer_log = self.run / "indexer.log"
+        self.shadower_log = self.run / "shadower.log"
         self.spool = store / "spool"
         self.torn = store / "torn"
 

@@ -148,6 +148,12 @@ class Indexing:
             if not _is_in_event_loop():
                 self._changed.wait_for(lambda: self._is_closed or self._rounds_done >= wanted, _REFRESH_SECONDS)
 
+    @property
+    def is_current(self) -> bool:
+        """Whether the index has all that was sealed."""
+        with self._changed:
+            return not self._is_due and self._asked is None and self.problem is None
+
     # In the event loop ----------------------------------------------------------------------------------------------
 
     def tick(self) -> None:

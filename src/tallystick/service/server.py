@@ -35,6 +35,7 @@ from tallystick.live.hook_pipeline import Done, HookPipeline, Settle, Then
 from tallystick.service.deciders import Deciders
 from tallystick.service.guarding import Guarding
 from tallystick.service.indexing import Indexing
+from tallystick.service.shadowing import Shadowing
 from tallystick.service.spool import deliveries, late_answers, read_unfinished, set_aside, write_unfinished
 from tallystick.service.wire import Connection, Gate, Header, written
 
@@ -72,6 +73,8 @@ class Chores(msgspec.Struct, frozen=True):
     """Loads what the first session would otherwise wait for."""
     http: bool
     """Whether it listens on a loopback port too."""
+    shadowing: Shadowing | None = None
+    """Compares sessions that have ended with their transcripts."""
 
 
 class Server:
@@ -91,6 +94,7 @@ class Server:
         self._indexing = chores.indexing
         self._guarding = chores.guarding
         self._deciders = chores.deciders
+        self._shadowing = chores.shadowing
         self._at_work: asyncio.Future[None] | None = None
         self._has_port = chores.http
         self._listener: Listener | None = None
@@ -146,6 +150,8 @@ class Server:
             await self._settle()
             await self._deciders.close()
             self._disk.shutdown()
+            if self._shadowing is not None:
+                self._shadowing.close()
             self._finish()
 
     async def _attempt(self, what: str, work: Callable[[], Awaitable[_T]]) -> _T | None:
@@ -214,11 +220,12 @@ class Server:
         self._indexing.tick()
 
     async def _work_when_quiet(self) -> None:
-        """Look around the store, if no delivery came lately."""
+        """Look around the store or have sessions compared with their transcripts, if no delivery came lately."""
         is_busy = self._at_work is not None and not self._at_work.done()
         is_quiet = not self._gate.open and time.monotonic() - self._last_delivered > _QUIET_SECONDS
-        if self._guarding.is_due and is_quiet and not is_busy:
-            self._at_work = asyncio.get_running_loop().run_in_executor(self._disk, self._guarding.work)
+        due = next((work for work in (self._guarding, self._shadowing) if work is not None and work.is_due), None)
+        if due is not None and is_quiet and not is_busy:
+            self._at_work = asyncio.get_running_loop().run_in_executor(self._disk, due.work)
 
     async def _settle(self) -> None:
         """Let deliveries that have arrived be answered."""

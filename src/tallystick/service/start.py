@@ -27,6 +27,7 @@ from tallystick.service.guarding import Guarding
 from tallystick.service.indexing import Indexing
 from tallystick.service.process_log import log_to
 from tallystick.service.server import Chores, Server
+from tallystick.service.shadowing import Shadowing
 from tallystick.workspace.settings import read_setting
 
 _ENDING_SECONDS = 5.0
@@ -63,6 +64,7 @@ def _server(home: Home, place: Place, template: Template, idle_seconds: float | 
         deciders=deciders,
         warm=_warm,
         http=read_setting(home, "service.http") == "on",
+        shadowing=Shadowing(home, live.endings.closed, lambda: indexing.is_current),
     )
     return Server(place, live, chores, idle_seconds=idle_seconds)
 

@@ -22,6 +22,7 @@ __all__ = [
     "session_reading",
     "session_taint",
     "session_words",
+    "shadow",
     "spending",
     "states",
     "statistics",

@@ -45,6 +45,8 @@ class Difference(msgspec.Struct, frozen=True, kw_only=True):
     """The id of the step, as the side that has it names it."""
     recorded: Json = None
     transcript: Json = None
+    is_late: bool = False
+    """A step of it waited on disk while no recorder ran."""
 
 
 class Occurrence(msgspec.Struct, frozen=True, kw_only=True):
@@ -59,6 +61,8 @@ class Occurrence(msgspec.Struct, frozen=True, kw_only=True):
     success: Json = None
     exit_code: Json = None
     tokens: Json = None
+    is_late: bool = False
+    """It waited on disk while no recorder ran."""
 
 
 class Account(msgspec.Struct, frozen=True, kw_only=True):
@@ -232,6 +236,7 @@ def _both(known: Occurrence, said: Occurrence, *, is_newer: bool) -> Occurrence:
         success=one.success if one.success is not None else other.success,
         exit_code=one.exit_code if one.exit_code is not None else other.exit_code,
         tokens=one.tokens if one.tokens is not None else other.tokens,
+        is_late=known.is_late or said.is_late,
     )
 
 
@@ -248,6 +253,7 @@ def _said(step: Step | Recorded, names: frozenset[str]) -> Occurrence:
         success=step.meta.get("success"),
         exit_code=step.meta.get("exit_code"),
         tokens=step.meta.get("tokens"),
+        is_late=step.meta.get("spooled") is True,
     )
 
 
@@ -328,7 +334,8 @@ def _order(record: Account, pairs: Sequence[tuple[Occurrence, Occurrence]]) -> I
     own_order = sorted(told_order, key=lambda event: places[id(event)])
     for mine, theirs in zip(own_order, told_order, strict=True):
         if mine is not theirs:
-            yield _difference(record, Aspect.ORDER, None, min(mine.names), min(theirs.names))
+            found = _difference(record, Aspect.ORDER, None, min(mine.names), min(theirs.names))
+            yield msgspec.structs.replace(found, is_late=mine.is_late or theirs.is_late)
             return
 
 

@@ -10,6 +10,7 @@ __all__ = [
     "install",
     "new_agent",
     "purge",
+    "shadows",
     "status",
     "up",
 ]

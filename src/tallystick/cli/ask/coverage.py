@@ -17,6 +17,7 @@ from tallystick.display.text import cut, one_line, width_of
 
 if TYPE_CHECKING:
     from tallystick.ask.coverage import Alone, Coverage, StepName
+    from tallystick.ask.shadow import Row
 
 _COLORS = {"complete": "blue", "partial": "yellow", "degraded": "red"}
 _LISTED = 20
@@ -125,6 +126,7 @@ def detail_text(found: Coverage) -> Iterator[str]:
     yield from _alone_text(found.alone)
     yield from _steps_text("reported differently", found.contradictions)
     yield from _steps_text("gaps and warnings", found.gaps)
+    yield from _differences_text(found.differences)
     if found.blind_spots:
         yield "  known limits of this agent, possibly the reason"
         yield from (f"    {one_line(spot)}" for spot in found.blind_spots)
@@ -158,6 +160,23 @@ def _alone_text(alone: tuple[Alone, ...]) -> Iterator[str]:
         for item in alone[:_LISTED]:
             yield f"    {_step(item.step)}: by {', '.join(map(one_line, item.told_by))}, not by {one_line(item.missing)}"
         yield from _left_out_text(len(alone))
+
+
+def _differences_text(rows: tuple[Row, ...]) -> Iterator[str]:
+    if rows:
+        yield "  differences from its files"
+        for row in rows[:_LISTED]:
+            one = row.difference
+            sides = f"recorded {_side(one.recorded)}, in its files {_side(one.transcript)}"
+            because = f" ({one_line('; '.join(row.because))})" if row.because else ""
+            yield f"    {one_line(f'{one.aspect} {one.step or one.session}: {sides}')}{because}"
+        yield from _left_out_text(len(rows))
+
+
+def _side(value: object) -> str:
+    if value is None:
+        return "nothing"
+    return cut(str(value), 60)
 
 
 def _left_out_text(count: int) -> Iterator[str]:

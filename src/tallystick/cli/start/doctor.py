@@ -25,25 +25,35 @@ _MARKS = {
 
 @click.command("doctor", cls=Command, example="tally doctor")
 @click.option("--project", is_flag=True, help="The hooks of the project in this folder, not the user's.")
+@click.option("--shadow", is_flag=True, help="Compare the newest sessions with their transcripts instead.")
 @pass_run
-def doctor(run: Run, project: bool) -> None:
+def doctor(run: Run, project: bool, shadow: bool) -> None:
     """Check everything that live capture needs, and say how to fix what is wrong.
 
     Checks the store, the disk, the clock, settings, policies, the recorder, and the hooks of each agent found. Each
     hook runs once with a payload that is not recorded. Exit code 1 if a problem keeps steps from being recorded.
     """
-    where = Surroundings(user=Path.home(), environment=dict(os.environ), project=Path.cwd() if project else None)
+    found = _checks(run, project=project, shadow=shadow)
     checks: list[Check] = []
     if run.json:
-        checks = list(examine(run.home, where))
+        checks = list(found)
         run.answer("doctor", checks, ())
     else:
-        for check in examine(run.home, where):
+        for check in found:
             checks.append(check)
             run.write("".join(f"{line}\n" for line in _check_text(check)))
         run.write(f"{_summary(checks)}\n")
     if any(check.state is State.BAD for check in checks):
         raise SystemExit(FAILED)
+
+
+def _checks(run: Run, *, project: bool, shadow: bool) -> Iterator[Check]:
+    if shadow:
+        from tallystick.setup.shadows import examine_shadows
+
+        return examine_shadows(run.home)
+    where = Surroundings(user=Path.home(), environment=dict(os.environ), project=Path.cwd() if project else None)
+    return examine(run.home, where)
 
 
 def _check_text(check: Check) -> Iterator[str]:

@@ -1,0 +1,64 @@
+"""`python -m tallystick.service.shadower STORE`: compares sessions that have ended with their transcripts, then ends.
+
+Owns that one session which cannot be compared keeps no other from it, and that its memory and its time are its own: no one
+waits. What is compared is ask/shadow.py's. Its stdin says which sessions: a list of (agent, its own id) in JSON.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+from collections.abc import Iterable
+from contextlib import closing
+from pathlib import Path
+
+import msgspec
+
+from tallystick.agents import adapters
+from tallystick.ask.shadow import Shadow, note, shadow_of
+from tallystick.capture.place import Place
+from tallystick.graph.graph import Graph, Mode
+from tallystick.journal.home import Home
+from tallystick.journal.session_keys import SessionKeys
+from tallystick.model.ids import SessionId
+from tallystick.recording.session_writer import SessionWriter
+from tallystick.service.process_log import log_to
+
+_LOG = logging.getLogger(__name__)
+_NICE = 19
+
+
+def compare(home: Home, told: Iterable[tuple[str, str]]) -> None:
+    """Compare sessions with their files, and record what is news. What cannot be compared is logged and passed over."""
+    keys = SessionKeys(home)
+    for agent, session in told:
+        try:
+            shadow = _shadow(home, keys.find(agent, session))
+            if shadow is not None and not shadow.unread and shadow.is_news:
+                with SessionWriter(home) as session_writer:
+                    note(session_writer, shadow)
+        except Exception:  # a fault of ours too: the next session may do
+            _LOG.exception("a session of %s could not be compared with its transcript", agent)
+
+
+def _shadow(home: Home, sid: SessionId | None) -> Shadow | None:
+    if sid is None or not home.graph.exists():
+        return None
+    with closing(Graph(home.graph, Mode.READ)) as graph:
+        return shadow_of(home, graph, sid, adapters())
+
+
+def main(words: Iterable[str]) -> int:
+    """Compare the sessions that a recorder tells of."""
+    os.umask(0o077)
+    os.nice(_NICE)
+    (folder,) = words
+    home = Home(Path(folder))
+    log_to(Place(home.folder).shadower_log)
+    compare(home, msgspec.json.decode(sys.stdin.buffer.read(), type=list[tuple[str, str]]))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
