@@ -8,22 +8,26 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from tallystick.capture import recorder
 from tallystick.guard.fallback_decision import UNDECIDED
 from tallystick.journal.archive import Archive
 from tallystick.journal.home import Home
 from tallystick.model.decision import Call, Decision, Effect
+from tallystick.model.step import Json, Step
+from tallystick.policy.alert import DISAGREEMENT
 from tallystick.service import deciders
 from tallystick.service.decider import Template
 from tallystick.service.deciders import Deciders
 from tests.service.faults import before, send, steps, wait_for
 from tests.support import recorders
+from tests.support.working import Work
 
 HARMFUL = "rm -rf ~/"
 _NOBODY = 0x7FFFFFFF
@@ -197,3 +201,40 @@ async def until(true: Callable[[], bool]) -> None:
             return
         await asyncio.sleep(0.01)
     raise AssertionError("it did not become true in time")
+
+
+# Decisions that are made again ----------------------------------------------------------------------------------------
+
+
+class OldWork(Work):
+    """Sessions that worked long ago."""
+
+    def _step(self, session: str, kind: str, name: str, meta: Mapping[str, Json], values: Mapping[str, Json]) -> Step:
+        return replace(super()._step(session, kind, name, meta, values), ts="2026-01-01T00:00:00Z")
+
+
+def test_an_answer_that_was_given_without_the_index_becomes_an_alert_with_both_answers(tmp_path: Path) -> None:
+    with OldWork(tmp_path) as work:
+        work.wrote("theirs.sh", "#!/bin/sh\necho hello\n", session="earlier")
+    for _, path in work.home.sessions():
+        os.utime(path, (0, 0))
+    for number in range(5):  # so many that a recorder does not read the first one before it is asked
+        with OldWork(tmp_path / str(number), work.home) as other:
+            other.begin(f"other-{number}")
+    for place in work.home.folder.glob("graph.db*"):
+        place.unlink()
+    recorders.start(work.home.folder)
+    try:
+        asks = {**before("claude-code", 1, command="sh theirs.sh"), "cwd": str(work.project)}
+        assert b"deny" not in (said := send(work.home, asks))
+        assert b"ask" not in said
+        send(work.home, {**before("claude-code", 2, command="git status"), "cwd": str(work.project)})
+        wait_for(lambda: [step for step in steps(work.home) if step.meta.get("rule") == DISAGREEMENT])
+        (alert,) = [step for step in steps(work.home) if step.type == "alert"]
+        text = str(alert.values["content.evidence"])
+        assert [part in text for part in ('"then":{"effect":"allow"', '"now":{"effect":"ask"')] == [True, True]
+        told = recorder.status(work.home.folder)
+        assert told is not None
+        assert told["agreement"]["different"] == 1
+    finally:
+        recorder.stop(work.home.folder)

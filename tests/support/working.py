@@ -26,11 +26,12 @@ AGENT = "claude-code"
 class Work:
     """Sessions of agents on one machine. Use it as a context manager."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, home: Home | None = None) -> None:
+        """Work in a folder; `home` is the store, if it is not one of its own."""
         self.user = folder / "dev"
         self.project = self.user / "project"
         self.project.mkdir(parents=True)
-        self.home = Home(self.user / ".tally")
+        self.home = home or Home(self.user / ".tally")
         init_store(self.home)
         self.session_writer = SessionWriter(self.home)
         self.decider = self._new()

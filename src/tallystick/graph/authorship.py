@@ -19,8 +19,14 @@ _LAST = (
 )
 _MAKERS = (
     "SELECT s.session_id, s.n, e.tool_input, e.cwd FROM artifacts a JOIN steps s ON s.id = a.made_by"
-    " LEFT JOIN agent_events e ON e.event_id = a.made_by WHERE a.kind = ? AND a.uri = ? ORDER BY a.version DESC LIMIT 16"
+    " LEFT JOIN agent_events e ON e.event_id = a.made_by WHERE a.kind = ? AND a.uri = ? AND s.at_us < ?"
+    " ORDER BY a.version DESC LIMIT 16"
 )
+_EARLIER = (
+    "SELECT s.session_id, s.at_us, s.n, a.digest FROM artifacts a JOIN steps s ON s.id = a.made_by"
+    " WHERE a.kind = ? AND a.uri = ? AND s.at_us < ? ORDER BY a.version DESC LIMIT 1"
+)
+_EVER = (1 << 63) - 1
 _NAMED = "SELECT session_id FROM sessions WHERE agent_id = ? AND source_session IN (?, ?, ?, ?) LIMIT 8"
 _CHILDREN = (
     "SELECT session_id FROM session_edges WHERE n = 0 AND kind IN ('child', 'continuation')"
@@ -80,11 +86,20 @@ def last_change(graph: Graph, path: str) -> LastChange | None:
     return LastChange(is_outside=source == "outside", session=session, n=n, at_us=at_ms * 1000, digest=digest or None)
 
 
-def makers(graph: Graph, path: str) -> list[VersionMaker]:
-    """Who made the newest versions of a file, newest first. Raises GraphError."""
+def earlier_change(graph: Graph, path: str, before_us: int) -> LastChange | None:
+    """The newest change of a file before a time, of those that a call made. Raises GraphError."""
+    row = graph.row(_EARLIER, (*file_thing(path), before_us))
+    if row is None:
+        return None
+    session, at_us, n, digest = row
+    return LastChange(is_outside=False, session=session, n=n, at_us=at_us, digest=digest or None)
+
+
+def makers(graph: Graph, path: str, before_us: int = _EVER) -> list[VersionMaker]:
+    """Who made the newest versions of a file, newest first; those before a time. Raises GraphError."""
     return [
         VersionMaker(session=row[0], n=row[1], command=_command(row[2]), folder=row[3])
-        for row in graph.rows(_MAKERS, file_thing(path))
+        for row in graph.rows(_MAKERS, (*file_thing(path), before_us))
     ]
 
 

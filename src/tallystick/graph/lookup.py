@@ -102,6 +102,11 @@ _PLACE = (
 )
 
 
+def has_step(graph: Graph, session: str, n: int) -> bool:
+    """Whether a step is in the index. Raises GraphError."""
+    return graph.row("SELECT 1 FROM steps WHERE session_id = ? AND n = ?", (session, n)) is not None
+
+
 def _with_hash(graph: Graph, prefix: str, session: str | None) -> list[Row]:
     if len(prefix) < _SHORTEST_PREFIX:
         return []

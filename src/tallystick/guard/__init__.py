@@ -1,8 +1,10 @@
 """Decisions on calls, with the facts of the machine and of the record."""
 
 __all__ = [
+    "agreement",
     "backtest",
     "decide",
+    "differing",
     "explain",
     "fallback_decision",
     "live_world",

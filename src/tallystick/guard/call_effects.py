@@ -131,14 +131,24 @@ class Deeds:
 
     def __init__(self) -> None:
         self._waiting: OrderedDict[tuple[object, ...], CallEffects] = OrderedDict()
+        self._noted: OrderedDict[tuple[object, ...], CallEffects | None] = OrderedDict()
+        """Those that were judged lately; None where two calls that look the same did different things."""
 
     def note(self, call: Call, deed: CallEffects) -> None:
         """Remember what a call does that may be made now."""
         for key in _keys(call):
             self._waiting[key] = deed
             self._waiting.move_to_end(key)
-        while len(self._waiting) > _MOST:
-            self._waiting.popitem(last=False)
+            is_one = self._noted.get(key, deed) == deed
+            self._noted[key] = deed if is_one else None
+            self._noted.move_to_end(key)
+        for table in (self._waiting, self._noted):
+            while len(table) > _MOST:
+                table.popitem(last=False)
+
+    def find(self, call: Call) -> CallEffects | None:
+        """The deed of a call that was judged here lately, whether it was found in the record before or not."""
+        return next((found for key in _keys(call) if (found := self._noted.get(key)) is not None), None)
 
     def take(self, call: Call) -> CallEffects | None:
         """The deed of a call that is in the record now, if it was judged here."""

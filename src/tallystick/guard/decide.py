@@ -9,7 +9,9 @@ from __future__ import annotations
 import os
 import posixpath
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
@@ -21,9 +23,10 @@ from tallystick.capture.tracking import load_git, repository_of, tracking_of
 from tallystick.catalog.agents import Base, folder_variables, hook_switches
 from tallystick.graph import rules
 from tallystick.guard.call_effects import Deeds, deed_of, recorded_deed
+from tallystick.guard.judgement import LAG_US, MOST_CHARACTERS, Judgement, NotedWorld
 from tallystick.guard.live_world import LiveWorld, inspect_written
 from tallystick.guard.policies import Policies, detectors
-from tallystick.guard.recorded_context import OnRecord
+from tallystick.guard.recorded_context import Moment, OnRecord
 from tallystick.guard.unread_history import WorstHistory, cautious
 from tallystick.journal.home import Home
 from tallystick.model.decision import Call, Decision
@@ -39,6 +42,7 @@ from tallystick.policy.world import Content, World
 from tallystick.state.effects import CallEffects
 from tallystick.state.reducer import Knowledge
 
+_MOST_JUDGEMENTS = 64
 _MOVING = (*folder_variables(), "TMPDIR")
 
 
@@ -97,15 +101,46 @@ class Decider:
             temporary=tuple(text for name in ("TMPDIR", "TEMP") if (text := variables.get(name, "")).startswith("/")),
         )
 
+        self._home = home
         self._deeds = Deeds()
-        beside = Knowledge(read=self._recorded, is_secret=self._is_secret, is_shared=self._is_shared, held=_file_text)
-        self._record = OnRecord(home, beside, self._rules)
+        self._beside = Knowledge(
+            read=self._recorded, is_secret=self._is_secret, is_shared=self._is_shared, held=_file_text
+        )
+        self._record = OnRecord(home, self._beside, self._rules)
+        self.judgements: deque[Judgement] = deque(maxlen=_MOST_JUDGEMENTS)
+        """The newest decisions, for `agreement` to make them again."""
         self.states = self._record.states
         """What the sessions that called lately have done."""
 
     def facts(self, call: Call) -> Facts:
         """What is known of a call that is about to be made."""
         return self._facts(call, LiveWorld(self._record.before(call)))
+
+    def facts_at(self, call: Call, moment: Moment) -> Facts:
+        """What was known of a call at an earlier moment, from the journals alone; files are as they are now."""
+        return self.facts_in(LiveWorld(self._record.at(call, moment)), call)
+
+    def record_again(self, asked: Callable[[str], object], looked: Callable[[str], object]) -> OnRecord:
+        """The record, as one finds it who has judged nothing but knows what the newest calls found on the machine.
+
+        Args:
+            asked: called with the paths that histories ask about.
+            looked: called with the files that they look into, as these are now.
+        """
+
+        def read(call: Call) -> CallEffects:
+            return self._deeds.find(call) or self._read(call, NotedWorld(LiveWorld(), looked))
+
+        def held(path: str) -> str:
+            looked(path)
+            return _file_text(path)
+
+        return OnRecord(self._home, msgspec.structs.replace(self._beside, read=read, held=held), self._rules, asked)
+
+    @property
+    def has_old_judgement(self) -> bool:
+        """Whether a decision is old enough for the index to have what it rests on."""
+        return bool(self.judgements) and time.time_ns() // 1000 - self.judgements[0].at_us >= LAG_US
 
     def read_history(self, call: Call) -> None:
         """Read all that the session of a call has done, however long that takes."""
@@ -137,12 +172,32 @@ class Decider:
         Raises:
             PolicyError: they cannot judge it. The caller answers with `undecided`.
         """
+        at_us = time.time_ns() // 1000
         before = self._record.before(call)
-        decision = self._decided(self._facts(call, LiveWorld(before)))
+        world = NotedWorld(LiveWorld(before))
+        decision = self._decided(self._facts(call, world))
         if before.is_whole:
+            self._note(call, decision, world, before.read, at_us)
             return decision
         worst = self._decided(self.facts_in(LiveWorld(WorstHistory(before)), call))
         return cautious(decision, worst, is_interactive=self.policies.settings.is_interactive)
+
+    def decide_in(self, world: World, call: Call) -> Decision:
+        """What the policies in force now say of a call in a world that is given. Raises PolicyError."""
+        return self._decided(self.facts_in(world, call))
+
+    def _note(self, call: Call, decision: Decision, world: NotedWorld, read: Mapping[str, int], at_us: int) -> None:
+        if world.size <= MOST_CHARACTERS:
+            self.judgements.append(
+                Judgement(
+                    call=call,
+                    decision=decision,
+                    settings=self.policies.settings,
+                    machine=world.answers,
+                    read=read,
+                    at_us=at_us,
+                )
+            )
 
     def _decided(self, facts: Facts) -> Decision:
         return self.policies.in_force(facts.root).decide(facts, self.policies.settings)
@@ -168,10 +223,9 @@ class Decider:
 
     def _recorded(self, call: Call) -> CallEffects:
         """What a call that is on record does."""
-        known = self._deeds.take(call)
-        if known is not None:
-            return known
-        world = LiveWorld()
+        return self._deeds.take(call) or self._read(call, LiveWorld())
+
+    def _read(self, call: Call, world: World) -> CallEffects:
         variables = self._ground.variables.items()
         reading = read_call(call, world, home=self._ground.home, workspace=call.cwd, variables=variables)
         return recorded_deed(reading, world, self.policies.settings)

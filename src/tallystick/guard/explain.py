@@ -1,25 +1,34 @@
 """Why a call is decided as it is: its acts with all that is known of them, and the rules that speak.
 
-Owns putting a recorded call, or a command that someone types, before the policies in force now. What was decided when
-the call was made is in the record; both are reported.
+Owns putting a recorded call, or a command that someone types, before the policies in force now. A recorded call is judged
+by what its session had done before it, as the journals tell; what was decided when it was made is reported beside it, and
+whether the two agree.
 """
 
 from __future__ import annotations
 
+import enum
 import os
+from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
 from tallystick.catalog.agents import CONVENTIONS
 from tallystick.errors import NotFoundError
+from tallystick.graph.queries import SessionFilter, list_sessions
 from tallystick.guard.decide import AgentMachine, Decider
+from tallystick.guard.fallback_decision import UNDECIDED
+from tallystick.guard.recorded_context import Moment
 from tallystick.journal.home import Home
 from tallystick.journal.read import read_session
-from tallystick.model.decision import Call, Decision
+from tallystick.model.decision import Call, Decision, Effect
 from tallystick.model.recorded import Recorded
-from tallystick.model.step import Json
-from tallystick.policy.facts import Plain, attributes, name_of, type_of
+from tallystick.model.step import Json, Source
+from tallystick.policy.facts import Facts, Plain, attributes, name_of, type_of
+from tallystick.recording.own_session import RECORDER
+from tallystick.state.steps import moment_of, tool_of
 from tallystick.workspace.index import Index
 from tallystick.workspace.names import find_step
 
@@ -39,6 +48,17 @@ class ToldAct(msgspec.Struct, frozen=True, kw_only=True):
     rules: tuple[str, ...]
 
 
+class Agreement(enum.StrEnum):
+    """Whether a decision that is made again from the record is the one that was made."""
+
+    SAME = "same"
+    DIFFERENT = "different"
+    OTHER_RULES = "other-rules"
+    """Other policies, or another profile, were in force: the two are not compared."""
+    NOT_COMPARED = "not-compared"
+    """No policy decided: the answer was that of hooks.on_error, or the call was never asked about."""
+
+
 class Explained(msgspec.Struct, frozen=True, kw_only=True):
     """A call, what is decided on it now, and why. `recorded` is what was decided when it was made, if it was."""
 
@@ -47,6 +67,8 @@ class Explained(msgspec.Struct, frozen=True, kw_only=True):
     context: dict[str, Json]
     acts: tuple[ToldAct, ...]
     recorded: dict[str, Json] | None = None
+    agreement: Agreement | None = None
+    """None: the call is not a recorded one."""
 
 
 def explain_command(home: Home, command: str, *, tool: str, agent: str, folder: str) -> Explained:
@@ -61,44 +83,122 @@ def explain_command(home: Home, command: str, *, tool: str, agent: str, folder: 
 
 
 def explain_step(index: Index, home: Home, name: str) -> Explained:
-    """What is decided now on a call that is in the record.
+    """What is decided now on a call that is in the record, by the state that its session had then.
 
     Raises: NotFoundError: there is no such step, or it is not a call. What `find_step` raises.
     """
     place = find_step(index, name)
-    steps = read_session(home, place.session, load_blobs=True)
-    folder: str | None = None
-    call: Recorded | None = None
-    decided: dict[str, Json] | None = None
-    source = ""
-    for step in steps:
-        source = str(step.member("source_session") or source)
-        if call is None:
-            folder = step.text("personal.cwd") or folder
-        if step.n == place.n:
-            call = step
-        elif call is not None and step.type == "decision" and step.member("corr") == call.member("corr"):
-            decided = {**step.meta, **step.values}
-            break
-    if call is None or call.type != "tool_call":
+    found = _read(home, place.session, place.n)
+    if found.call is None or found.call.type != "tool_call":
         raise NotFoundError(
             f"step {name} is not a call of a tool", hint="`tally log --type tool_call` lists those that are"
         )
-    asked = Call(
-        agent=str(call.member("agent") or CONVENTIONS.assumed),
-        session=source or place.session,
-        tool=str(call.member("tool") or ""),
-        args=call.values.get("content.args"),
-        cwd=folder,
+    step = found.call
+    call = Call(
+        agent=str(step.member("agent") or found.agent or CONVENTIONS.assumed),
+        session=found.source or place.session,
+        tool=tool_of(step),
+        args=step.values.get("content.args"),
+        cwd=found.folder,
     )
-    return msgspec.structs.replace(explain_call(home, asked), recorded=decided)
+    decider = _decider(home)
+    facts = decider.facts_at(call, Moment(_precedes(step), moment_of(step)))
+    explained = _explained(decider, call, facts)
+    decided = found.decided
+    return msgspec.structs.replace(
+        explained, recorded=decided, agreement=_agreement(index, home, explained.decision, found)
+    )
+
+
+class _Found(NamedTuple):
+    """A recorded call, with what its journal says around it."""
+
+    call: Recorded | None
+    decided: dict[str, Json] | None
+    folder: str | None
+    agent: str
+    source: str
+
+
+def _read(home: Home, session: str, n: int) -> _Found:
+    """Read the journal of a session up to the decision on a call."""
+    call, folder, agent, source = None, None, "", ""
+    for step in read_session(home, session, load_blobs=True):
+        source = str(step.member("source_session") or source)
+        agent = agent or str(step.member("agent") or "")
+        if call is None:
+            folder = step.text("personal.cwd") or folder
+        if step.n == n:
+            call = step
+        elif call is not None and step.type == "decision" and step.member("corr") == call.member("corr"):
+            return _Found(call, {**step.meta, **step.values}, folder, agent, source)
+    return _Found(call, None, folder, agent, source)
+
+
+def _precedes(call: Recorded) -> Callable[[Recorded], bool]:
+    """Whether a step of the same family was there before a call."""
+    at_us = moment_of(call)
+
+    def precedes(step: Recorded) -> bool:
+        if step.session == call.session:
+            return step.n < call.n
+        return moment_of(step) < at_us
+
+    return precedes
+
+
+_UNDECIDED = frozenset((UNDECIDED, "hooks.on_error"))
+
+
+def _agreement(index: Index, home: Home, now: Decision, found: _Found) -> Agreement:
+    """Whether a decision is the one that was made. Of one that let a call through in silence, nothing is on record."""
+    step, then = found.call, found.decided or {}
+    if step is None or step.meta.get("source") != Source.HOOK.value or "spooled" in step.meta:
+        return Agreement.NOT_COMPARED
+    rules = _rules_in(then)
+    if rules & _UNDECIDED or then.get("decided_by", "policy") != "policy":
+        return Agreement.NOT_COMPARED
+    if then.get("policy", now.policy) != now.policy or _has_changed_since(index, home, step):
+        return Agreement.OTHER_RULES
+    effects = (str(then.get("effect", Effect.ALLOW.value)), then.get("would"))
+    if effects == (now.effect.value, now.would) and rules == frozenset(now.rules):
+        return Agreement.SAME
+    return Agreement.DIFFERENT
+
+
+def _rules_in(decided: dict[str, Json]) -> frozenset[str]:
+    said = decided.get("rules")
+    if isinstance(said, list):
+        return frozenset(map(str, said))
+    return frozenset()
+
+
+def _has_changed_since(index: Index, home: Home, call: Recorded) -> bool:
+    """Whether the recorder has told of other policies, or of another setting of theirs, since a call."""
+    at_us = moment_of(call)
+    for row in list_sessions(index.graph, SessionFilter(agents=(RECORDER,))):
+        for step in read_session(home, row.session):
+            if moment_of(step) > at_us and (step.type == "policy_change" or _is_of_policy(step)):
+                return True
+    return False
+
+
+def _is_of_policy(step: Recorded) -> bool:
+    return step.type == "config_change" and str(step.meta.get("key", "")).startswith("policy.")
 
 
 def explain_call(home: Home, call: Call) -> Explained:
     """What is decided on a call, act by act."""
-    decider = Decider(home, AgentMachine(Path.home(), environment=os.environ))
+    decider = _decider(home)
     decider.read_history(call)
-    facts = decider.facts(call)
+    return _explained(decider, call, decider.facts(call))
+
+
+def _decider(home: Home) -> Decider:
+    return Decider(home, AgentMachine(Path.home(), environment=os.environ))
+
+
+def _explained(decider: Decider, call: Call, facts: Facts) -> Explained:
     policies = decider.policies.in_force(facts.root)
     settings = decider.policies.settings
     alone = [policies.decide(msgspec.structs.replace(facts, acts=(act,)), settings).rules for act in facts.acts]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import heapq
 import threading
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
@@ -93,6 +93,8 @@ class FamilyReader:
         self.steps = 0
         """How many were taken in here."""
         self.known = known
+        self.is_due: Callable[[Recorded], bool] = lambda _: True
+        """Whether an entry is to be read yet: a journal is read up to the first one that is not."""
         self._home = home
         self._grew: dict[str, float] = {}
         self._turn = 0
@@ -160,6 +162,8 @@ class FamilyReader:
         while (position := self._position(start.sid, path)) is not None:
             read = [*self._read(path, position, size)]
             for step, there in read:
+                if not self.is_due(step):
+                    return
                 at_us = max(at_us, moment_of(step))  # one that tells an earlier time was recorded later all the same
                 yield _Next(at_us, start.sid, step.n, start, step, there)
             if len(read) < size:

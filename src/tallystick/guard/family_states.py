@@ -98,6 +98,14 @@ class FamilyStates:
             self._read_on(family, held, time.monotonic() + _PATIENCE_S, own)
             return Standing(held.reader.state, not held.is_behind)
 
+    def read_to(self, family: Family) -> dict[str, int]:
+        """How many entries of each of its journals were read, of a family that is in memory."""
+        with self._lock:
+            held = self._held.get(family)
+            if held is None:
+                return {}
+            return {sid: at.n for sid, at in held.reader.positions.items()}
+
     def read_all(self, family: Family) -> None:
         """Read all of a family's history, however long that takes."""
         with self._lock:

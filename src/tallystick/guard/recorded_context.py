@@ -11,36 +11,33 @@ import contextlib
 import posixpath
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
 
-from tallystick.ask.known_taint import Memory
 from tallystick.catalog.agents import CONVENTIONS, Base, Kind, places
-from tallystick.errors import TallystickError
-from tallystick.graph.authorship import LastChange, VersionMaker, asked_about_files, has_run, last_change, makers
-from tallystick.graph.graph import Graph, GraphError
+from tallystick.graph.authorship import LastChange, VersionMaker
+from tallystick.guard.family_reader import FamilyReader
 from tallystick.guard.family_states import FamilyStates
-from tallystick.guard.session_families import SessionFamilies
+from tallystick.guard.record_index import EVER_US, RecordIndex
+from tallystick.guard.session_families import FamilyJournal, SessionFamilies
 from tallystick.guard.snapshots import Snapshots
 from tallystick.intent.shell.commands import Environment
 from tallystick.intent.shell.effects import effects
 from tallystick.journal.home import Home
-from tallystick.journal.read import read_at
 from tallystick.lineage.taint import Trust, joined
 from tallystick.model.decision import Call
+from tallystick.model.recorded import Recorded
 from tallystick.policy.taint.origins import PUTS
 from tallystick.policy.taint.untrusted_input import Found, Hearing
 from tallystick.policy.world import Maker, Marker, Past, Provenance
-from tallystick.state.approvals import asked_about
 from tallystick.state.families import Family
 from tallystick.state.family_state import FamilyState
 from tallystick.state.files import Made, is_upkeep
 from tallystick.state.reducer import Knowledge, about_to, loaded
 
-_MOST_ASKED = 2_000
 _MOST_WARMED = 4
 _MOST_SOURCES = 3
 _MOST_ORDERS = 64 << 10
@@ -53,42 +50,36 @@ _ORDERS = tuple(
     )
 )
 """What agents read by themselves at the start of a session, in the folder that they work in."""
-_AGAIN_S = 2.0
-_PATIENCE_S = 0.02
-"""A caller waits for an answer: an index that someone has locked is one that is not there."""
-_LATE_US = 600_000_000
-"""So much later than the question the result of a call is looked for again."""
 _FOREIGN = frozenset((Maker.OTHER_SESSION, Maker.OUTSIDE))
 _NO_FAMILY = ("", "")
-
-
-class _Open(threading.local):
-    """The index as one thread has it open."""
-
-    graph: Graph | None = None
-    memory: Memory | None = None
-    tried: float = float("-inf")
 
 
 class OnRecord:
     """The record of one store, for calls that are to be judged. Safe for several threads."""
 
-    def __init__(self, home: Home, known: Knowledge, rules: Callable[[], str]) -> None:
+    def __init__(
+        self,
+        home: Home,
+        known: Knowledge,
+        rules: Callable[[], str],
+        asked: Callable[[str], object] = lambda _: None,
+    ) -> None:
         """Answer for the store at `home`.
 
         Args:
             known: what is known besides the record.
             rules: the digest of what states follow from besides journals.
+            asked: called with each path of which it is asked what others made of it.
         """
         self._home = home
+        self._asked = asked
         self._base = known
         self._lock = threading.RLock()
-        self._open = _Open()
-        self._families = SessionFamilies(home, self._graph)
+        self.index = RecordIndex(home, known.is_secret)
+        """The index."""
+        self._families = SessionFamilies(home, self.index.graph)
         self.states = FamilyStates(home, self._families, self._known, Snapshots(home, rules), self._lock)
         """What the families that called lately have done."""
-        self._approved: set[str] = set()
-        self._approved_to = 0
         self._is_asking = False
 
     def before(self, call: Call) -> Before:
@@ -104,6 +95,33 @@ class OnRecord:
         with self._lock:
             self.states.read_all(self._families.family(call.agent, call.session))
 
+    def at(self, call: Call, moment: Moment) -> Before:
+        """What was on record at an earlier moment, from the journals alone. The first time all of them are read."""
+        with self._lock:
+            family = self._families.family(call.agent, call.session)
+            reader = FamilyReader(self._home, self._known(family))
+            reader.is_due = moment.has
+            reader.follow(self._families.journals(family))
+            return self.of_state(family, about_to(reader.state, call.call_id), moment.at_us)
+
+    def of_state(self, family: Family, state: FamilyState, at_us: int) -> Before:
+        """What was on record at an earlier moment, when a family had done what is given."""
+        with self._lock:
+            if not state.has_orders and state.workspace is not None:
+                state = loaded(state, self._orders(family, state.workspace), self._known(family))
+            return Before(self, family, state, is_whole=True, at_us=at_us)
+
+    def family_reader(self, call: Call) -> tuple[Family, FamilyReader]:
+        """The family of a call, and what reads its journals from the beginning."""
+        with self._lock:
+            family = self._families.family(call.agent, call.session)
+            return family, FamilyReader(self._home, self._known(family))
+
+    def journals(self, family: Family) -> list[FamilyJournal]:
+        """The journals of a family."""
+        with self._lock:
+            return self._families.journals(family)
+
     def warm(self) -> None:
         """Read what the newest sessions did, before a call waits for it."""
         with self._lock:
@@ -116,7 +134,8 @@ class OnRecord:
         """Read on in the journals of a family; whether all of them are read."""
         state, is_whole = self.states.standing(family, own)
         if is_whole and not state.has_orders and state.workspace is not None:
-            self._load_orders(family, state.workspace)
+            texts = self._orders(family, state.workspace)
+            self.states.change(family, lambda state: loaded(state, texts, self._known(family)))
         return is_whole
 
     def _known(self, family: Family) -> Knowledge:
@@ -129,7 +148,7 @@ class OnRecord:
         known = self._known(family)
         return Hearing(known.earlier, known.is_secret, known.held, state.heard)
 
-    def _load_orders(self, family: Family, workspace: str) -> None:
+    def _orders(self, family: Family, workspace: str) -> dict[str, tuple[str, str]]:
         """What the agent itself read at the start, as far as other sessions wrote it: no call tells of that."""
         texts: dict[str, tuple[str, str]] = {}
         for name in _ORDERS:
@@ -139,13 +158,13 @@ class OnRecord:
             with contextlib.suppress(OSError), Path(path).open("rb") as file:
                 text = file.read(_MOST_ORDERS).decode("utf-8", "replace")
                 texts[path] = text, f"{name}, read at the start"
-        self.states.change(family, lambda state: loaded(state, texts, self._known(family)))
+        return texts
 
     # Who wrote a file -----------------------------------------------------------------------------------------------
 
     def provenance(self, asking: Asking, path: str, depth: int = 0) -> Provenance:
         """What is on record about a path, for the next call of a family."""
-        family, state, hearing = asking
+        _, state, hearing, before_us = asking
         with self._lock:
             taint = hearing.taint(path)
             made = state.files.made(path)
@@ -156,7 +175,7 @@ class OnRecord:
             since_us = 0
             if made is not None:
                 since_us = made.at_us
-            other = self._other(family, path, since_us)
+            other = self._other(asking, path, since_us)
             if other is not None:
                 return msgspec.structs.replace(other, trust=taint.trust, is_sensitive=taint.is_sensitive)
             if made is None or made.is_gone:
@@ -164,7 +183,7 @@ class OnRecord:
             author, evidence = self._author(asking, path, made, depth)
             digest, flat = made.digest, made.flat
             if digest is None:
-                digest = self._seen(path, made)
+                digest = self._seen(path, made, before_us)
             if digest is not None and state.is_loose(path, made.at_us):
                 digest = flat = None
             return Provenance(
@@ -180,18 +199,18 @@ class OnRecord:
                 evidence=(made.step, *evidence, *taint.sources[:2]),
             )
 
-    def _seen(self, path: str, made: Made) -> str | None:
+    def _seen(self, path: str, made: Made, before_us: int) -> str | None:
         """What a file was seen to hold after the call that changed it last."""
-        last = self._last(path)
+        last = self.index.last_change(path, before_us)
         if last is None or last.is_outside or not _steps(last):
             return None
         return last.digest if _steps(last)[0] == made.step else None
 
     def _author(self, asking: Asking, path: str, made: Made, depth: int) -> tuple[Maker, tuple[str, ...]]:
         """Who wrote what a file of the family holds: what was copied is whose it was, and so is what was only added to."""
-        family, state, _ = asking
+        family, state, _, before_us = asking
         if not made.is_whole and not made.was_read:
-            for one in self._makers(path):
+            for one in self.index.makers(path, before_us):
                 if self._families.family_of(one.session) != family and not _is_upkeep(one, path):
                     return Maker.OTHER_SESSION, (f"{one.session[:12]}:{one.n}",)
             for other in self._newest(path, family):
@@ -208,9 +227,10 @@ class OnRecord:
                 return found.author, found.evidence[:2]
         return state.maker(made), ()
 
-    def _other(self, family: Family, path: str, since_us: int) -> Provenance | None:
+    def _other(self, asking: Asking, path: str, since_us: int) -> Provenance | None:
         """Who else changed a file after a time: a live session, one of the index, or no one whom the record knows."""
-        last = self._last(path)
+        family = asking.family
+        last = self.index.last_change(path, asking.before_us)
         whose = None
         if last is not None and last.session is not None:
             whose = self._families.family_of(last.session)
@@ -228,13 +248,13 @@ class OnRecord:
         if last.is_outside:
             return _of(Maker.OUTSIDE, None, _steps(last))
         found = _of(Maker.OTHER_SESSION, last.session, _steps(last))
-        return msgspec.structs.replace(found, author=self._indexed_author(family, path))
+        return msgspec.structs.replace(found, author=self._indexed_author(asking, path))
 
-    def _indexed_author(self, family: Family, path: str) -> Maker:
+    def _indexed_author(self, asking: Asking, path: str) -> Maker:
         """Who wrote a file that another session changed last: programs that only keep it are passed over."""
-        for one in self._makers(path):
+        for one in self.index.makers(path, asking.before_us):
             if not _is_upkeep(one, path):
-                if self._families.family_of(one.session) == family:
+                if self._families.family_of(one.session) == asking.family:
                     return Maker.SESSION
                 return Maker.OTHER_SESSION
         return Maker.UNKNOWN
@@ -252,6 +272,7 @@ class OnRecord:
 
     def _known_elsewhere(self, family: Family, path: str, *, is_deep: bool) -> Found:
         """What other sessions made of a path, or of all below it. Of those that are live only whether it is a secret."""
+        self._asked(path)
         with self._lock:
             return self._asked_elsewhere(family, path, is_deep=is_deep)
 
@@ -264,10 +285,7 @@ class OnRecord:
             live = [taint for hearing in hearings if (taint := hearing.taint(path)).is_sensitive]
         finally:
             self._is_asking = False
-        if self._graph() is not None and self._open.memory is not None:
-            found = self._open.memory(path, is_deep)
-        else:
-            found = Found()
+        found = self.index.taint(path, is_deep=is_deep)
         if not live:
             return found
         secret = joined([msgspec.structs.replace(taint, trust=Trust.TRUSTED) for taint in live])
@@ -278,76 +296,13 @@ class OnRecord:
     def is_approved(self, digest: str) -> bool:
         """Whether the user let content with this digest run before, when asked."""
         with self._lock:
-            if digest in self._approved or any(digest in state.approved for state in self._all()):
-                return True
-            self._read_approvals()
-            return digest in self._approved
+            live = (state for _, state in self.states.others(_NO_FAMILY))
+            return any(digest in state.approved for state in live) or self.index.is_approved(digest)
 
-    def _all(self) -> Iterator[FamilyState]:
-        return (state for _, state in self.states.others(_NO_FAMILY))
-
-    def _read_approvals(self) -> None:
-        graph = self._graph()
-        if graph is None:
-            return
-        try:
-            for asked in asked_about_files(graph, self._approved_to - _LATE_US, limit=_MOST_ASKED):
-                self._approved_to = max(self._approved_to, asked.at_us)
-                path = self._home.journal(asked.session)
-                if path is not None and has_run(graph, asked):
-                    step = read_at(self._home, path, asked.offset)
-                    if step is not None and step.n == asked.n:
-                        self._approved |= set(asked_about(step)[0])
-        except TallystickError:
-            self._let_go()
-
-    # The index ------------------------------------------------------------------------------------------------------
-
-    def _graph(self) -> Graph | None:
-        """The index, if there is one that can be read."""
-        mine = self._open
-        if mine.graph is not None and mine.graph.is_moved:
-            self._let_go()
-        if mine.graph is not None:
-            return mine.graph
-        now = time.monotonic()
-        if now - mine.tried < _AGAIN_S or not self._home.graph.exists():
-            return None
-        mine.tried = now
-        try:
-            mine.graph = Graph(self._home.graph, patience_s=_PATIENCE_S)
-        except GraphError:
-            return None
-        mine.memory = Memory(self._home, mine.graph, is_secret=self._base.is_secret)
-        return mine.graph
-
-    def _last(self, path: str) -> LastChange | None:
-        graph = self._graph()
-        try:
-            if graph is None:
-                return None
-            return last_change(graph, path)
-        except TallystickError:
-            self._let_go()
-            return None
-
-    def _makers(self, path: str) -> list[VersionMaker]:
-        graph = self._graph()
-        try:
-            if graph is not None:
-                return makers(graph, path)
-            return []
-        except TallystickError:
-            self._let_go()
-            return []
-
-    def _let_go(self) -> None:
-        """Open the index again when it is asked next: it may have been made again, or someone may have locked it."""
-        if self._open.graph is not None:
-            self._open.graph.close()
-            if not self._open.graph.is_moved:
-                self._open.tried = time.monotonic()
-        self._open.graph = self._open.memory = None
+    def is_approved_before(self, digest: str, asking: Asking) -> bool:
+        """The same before an earlier moment."""
+        with self._lock:
+            return digest in asking.state.approved or self.index.is_approved(digest, asking.before_us)
 
 
 class Asking(NamedTuple):
@@ -356,16 +311,32 @@ class Asking(NamedTuple):
     family: Family
     state: FamilyState
     hearing: Hearing
+    before_us: int = EVER_US
+    """Changes of files since then are not looked at."""
+
+
+class Moment(NamedTuple):
+    """An earlier moment of the record."""
+
+    has: Callable[[Recorded], bool]
+    """Whether an entry of a journal of the family was there."""
+    at_us: int
 
 
 class Before:
     """What was on record before one call."""
 
-    def __init__(self, record: OnRecord, family: Family, state: FamilyState, *, is_whole: bool) -> None:
+    def __init__(
+        self, record: OnRecord, family: Family, state: FamilyState, *, is_whole: bool, at_us: int | None = None
+    ) -> None:
+        """`at_us` is the moment of the call; None: now."""
         self.is_whole = is_whole
         """Whether all that the session did is known: a long history of one that is resumed may still be read."""
+        self.read = record.states.read_to(family)
+        """How many entries of each journal of the family were read."""
         self._record = record
-        self._asking = Asking(family, state, record.hearing(family, state))
+        self._at_us = at_us
+        self._asking = Asking(family, state, record.hearing(family, state), EVER_US if at_us is None else at_us)
         self._is_caught_up = False
         self._past: Past | None = None
         self._known: dict[str, Provenance] = {}
@@ -373,7 +344,8 @@ class Before:
     def past(self) -> Past:
         """What the session of the call has done so far."""
         if self._past is None:
-            self._past = past_of(self._asking.state, self._asking.hearing, time.time_ns() // 1000)
+            now_us = self._at_us or time.time_ns() // 1000
+            self._past = past_of(self._asking.state, self._asking.hearing, now_us)
         return self._past
 
     def provenance(self, path: str) -> Provenance:
@@ -387,6 +359,8 @@ class Before:
 
     def is_approved(self, digest: str) -> bool:
         """Whether the user let content with this digest run before, when asked."""
+        if self._at_us is not None:
+            return self._record.is_approved_before(digest, self._asking)
         return self._record.is_approved(digest)
 
 

@@ -22,6 +22,7 @@ from tallystick.capture.agent_process import AgentProcess
 from tallystick.capture.programs import ANSWER, PROBE
 from tallystick.errors import FormatError, TallystickError
 from tallystick.guard.policy_change import Change, step_of_change
+from tallystick.live.agreement import LiveAgreement
 from tallystick.live.alerts import LiveAlerts, decided_step
 from tallystick.live.configuration import Sighting, environment_of_hook
 from tallystick.live.delivery import Delivery, Unfinished
@@ -111,6 +112,7 @@ class HookPipeline:
         """How often `unfinished` has changed."""
         self._gaps = Gaps(session_writer)
         self._alerts = LiveAlerts(session_writer, helpers.look_after)
+        self.agreement = LiveAgreement(session_writer, self._alerts)
         self.checkpoints = Checkpointing(session_writer)
         self._configuration = helpers.configuration
         self._settings = SettingsWatch(session_writer.home)

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 import msgspec
 import orjson
 
-from tallystick.model.decision import Effect
+from tallystick.model.decision import Decision, Effect
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Json, Ref, Source, Step
 from tallystick.seal.alert_chain import Finding, Sealed, entry_hash
@@ -28,6 +28,8 @@ BROKEN_POLICY = "tally.broken-policy"
 """The rule of an alert that no policy gave: one could not be read."""
 ALARM = "tally.tampering"
 """The rule of an alert that the store itself gives: what others remember of it does not fit."""
+DISAGREEMENT = "tally.disagreement"
+"""The rule of an alert that making a decision again gives: the record says another answer."""
 _CHAIN = "content.chain"  # a plain digest of words is not a member of `meta`: anyone who sees it could try words
 _ACTIONS = {Effect.ALLOW: "allow", Effect.WARN: "warn", Effect.ASK: "ask", Effect.DENY: "block"}
 _SEVERITY_OF = {Effect.WARN: "low", Effect.ASK: "medium", Effect.DENY: "high"}
@@ -35,6 +37,7 @@ _ENTITIES = ("request", "agent_event", "system_event", "artifact")
 _PATHS = ("file_path", "filePath", "path", "notebook_path", "absolute_path", "target_file")
 _MOST_TEXT, _MOST_EVIDENCE, _MOST_NAME = 4096, 16_384, 200
 _MOST_RULES = 50
+_MOST_NAMED = 3
 # A tag of the format's own may not begin a text, or what is sealed would not be what was hashed (docs/format.md 3.2).
 _REPLACED = dict.fromkeys((0, 16, *range(55296, 57344)), "�")
 
@@ -152,6 +155,52 @@ def alert_of_alarm(session: str, message: str, *, created_at: int) -> Alert:
         created_at=created_at,
         source=Source.WATCH,
     )
+
+
+def alert_of_difference(
+    session: str, place: CallPlace, *, then: Decision, now: Decision, tool: str, corr: str | None, created_at: int
+) -> Alert:
+    """The alert of a call that was answered otherwise than the record says.
+
+    Args:
+        session: the agent's own id. then: what was answered. now: what follows from the record.
+    """
+    is_graver = _GRAVITY.index(now.effect) > _GRAVITY.index(then.effect)
+    return Alert(
+        session=session,
+        severity="high" if is_graver else "medium",
+        effect=Effect.WARN,
+        rule=DISAGREEMENT,
+        message=f"This call was answered {_said(then)}. Decided again from the record, the answer is {_said(now)}.",
+        evidence={"call": place.name, "then": _answer(then), "now": _answer(now), "tool": tool},
+        created_at=created_at,
+        request_id=place.request_id,
+        entity_kind="agent_event",
+        entity_id=place.call_id,
+        tool=tool,
+        corr=corr,
+        source=Source.WATCH,
+    )
+
+
+_GRAVITY = (Effect.ALLOW, Effect.WARN, Effect.ASK, Effect.DENY)
+
+
+def _said(decision: Decision) -> str:
+    if decision.rules:
+        return f"{decision.effect.value} ({', '.join(decision.rules[:_MOST_NAMED])})"
+    return decision.effect.value
+
+
+def _answer(decision: Decision) -> dict[str, Json]:
+    said: dict[str, Json] = {
+        "effect": decision.effect.value,
+        "rules": list(decision.rules[:_MOST_RULES]),
+        "reason": decision.reason,
+        "policy": decision.policy,
+        "would": None if decision.would is None else decision.would.value,
+    }
+    return {name: value for name, value in said.items() if value}
 
 
 def _path_of(args: Json) -> str | None:

@@ -87,7 +87,10 @@ def _load(home: Home) -> None:
 
 
 def be_decider(home: Home, channel: socket.socket) -> None:
-    """Answer what is asked, and keep for the next one what sessions have done: in quiet moments, and at the end."""
+    """Answer what is asked; in quiet moments keep for the next one what sessions have done, and make decisions again.
+
+    What sessions have done is kept at the end, too.
+    """
     from tallystick.service.deciding import Deciding
     from tallystick.service.frames import Answer, questions, written_answer
     from tallystick.service.process_log import log_to
@@ -109,7 +112,13 @@ def be_decider(home: Home, channel: socket.socket) -> None:
         while not is_over.wait(_QUIET_SECONDS):
             if not was_asked.is_set():
                 deciding.keep()
+                compare()
             was_asked.clear()
+
+    def compare() -> None:
+        for compared in deciding.compare():
+            with contextlib.suppress(OSError, UnicodeEncodeError):  # what an agent calls its tool may be no text
+                say(Answer(compared=compared))
 
     with contextlib.suppress(OSError):  # no one listens any more
         deciding.listen(lambda change: say(Answer(change=change)))

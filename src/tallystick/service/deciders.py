@@ -20,6 +20,7 @@ from collections.abc import Callable
 import msgspec
 
 from tallystick.errors import PolicyError
+from tallystick.guard.differing import Compared
 from tallystick.guard.policy_change import Change
 from tallystick.journal.home import Home
 from tallystick.model.decision import NO_OPINION, Call, Decision
@@ -145,6 +146,8 @@ class Deciders:
         """How often a decider had to be replaced."""
         self.undecided = 0
         """How many calls no decider answered."""
+        self.compared: Callable[[Compared], None] = lambda _: None
+        """Called with each recent decision that was made again from the record."""
         self.changed: Callable[[Change], None] = lambda _: None
         """Called when other policies are in force."""
 
@@ -180,6 +183,8 @@ class Deciders:
                 waiting.until = time.monotonic() + _PATIENCE_SECONDS
         if answer.change is not None:
             self.changed(answer.change)
+        if answer.compared is not None:
+            self.compared(answer.compared)
         if answer.decision is not None:
             asked = self._asked.pop(answer.number, None)
             if asked is not None:  # else it came too late

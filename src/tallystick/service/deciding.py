@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 import os
 import threading
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -23,7 +24,9 @@ from tallystick.model.intent import Operation
 from tallystick.workspace.settings import read_setting
 
 if TYPE_CHECKING:
+    from tallystick.guard.agreement import Agreement
     from tallystick.guard.decide import Decider
+    from tallystick.guard.differing import Compared
 
 _LOG = logging.getLogger(__name__)
 
@@ -36,6 +39,7 @@ class Deciding:
         self._decider: Decider | None = None
         self._changed: Callable[[Change], None] | None = None
         self._loading = threading.Lock()
+        self._agreement: Agreement | None = None
 
     @property
     def error(self) -> str | None:
@@ -64,6 +68,21 @@ class Deciding:
                 self._decider.states.keep()
         except Exception:  # it is read from the journals then
             _LOG.exception("what sessions have done could not be kept")
+
+    def compare(self) -> list[Compared]:
+        """Make some recent decisions again from the record, in a quiet moment. Never raises."""
+        decider = self._decider
+        if decider is None or not decider.has_old_judgement:
+            return []
+        try:
+            if self._agreement is None:
+                from tallystick.guard.agreement import Agreement
+
+                self._agreement = Agreement(self._home, decider)
+            return self._agreement.work(time.time_ns() // 1000)
+        except Exception:  # the next ones are made again
+            _LOG.exception("recent decisions could not be made again from the record")
+            return []
 
     def close(self) -> None:
         """Keep what sessions have done at the end. Never raises."""

@@ -14,6 +14,7 @@ from typing import Protocol
 
 import msgspec
 
+from tallystick.guard.differing import Compared
 from tallystick.guard.policy_change import Change
 from tallystick.model.decision import Call, Decision
 
@@ -36,6 +37,8 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     decision: Decision | None = None
     change: Change | None = None
     """Other policies are in force."""
+    compared: Compared | None = None
+    """A recent decision was made again from the record."""
     is_ready: bool = False
     """It has loaded the policies."""
     is_warm: bool = False

@@ -420,6 +420,7 @@ class Server:
             "decisions": counts.decisions,
             "undecided_last_hour": self.live.undecided.count(system_clock()),
             "decider": {"pid": self._deciders.pid, "replaced": self._deciders.replaced},
+            "agreement": self.live.agreement.told(),
             "checkpoints": self._marks(),
             "last_error": counts.last_error,
             "anchoring_problem": self._guarding.problem,

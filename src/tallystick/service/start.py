@@ -58,6 +58,7 @@ def _server(home: Home, place: Place, template: Template, idle_seconds: float | 
     indexing = Indexing(home)
     live = make_live(home, deciders.decide, index=indexing, look_after=deciders.look_after)
     deciders.changed = live.note_policies
+    deciders.compared = live.agreement.note
     chores = Chores(
         indexing=indexing,
         guarding=Guarding(home, live.note_alarm, refused=lambda: live.session_writer.refused),

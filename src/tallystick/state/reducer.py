@@ -34,6 +34,7 @@ from tallystick.state.steps import (
     opens_request,
     outcome_of_decision,
     outcome_of_result,
+    tool_of,
 )
 
 _MOST_PENDING = 64
@@ -172,7 +173,7 @@ class _Turn:
         call = Call(
             agent=start.agent,
             session=start.source,
-            tool=_named(step),
+            tool=tool_of(step),
             args=step.values.get("content.args"),
             cwd=self.state.folders.get(step.session) or self.state.workspace,
             call_id=corr,
@@ -382,15 +383,6 @@ def _corr(step: Recorded) -> str | None:
     if isinstance(corr, str):
         return corr
     return None
-
-
-def _named(step: Recorded) -> str:
-    """The tool of a call, with its server."""
-    tool, server = step.member("tool"), step.member("server")
-    name = tool if isinstance(tool, str) else ""
-    if isinstance(server, str) and server and "mcp" not in name:
-        return f"mcp__{server}__{name}"
-    return name
 
 
 def _output_text(output: Json) -> str | None:

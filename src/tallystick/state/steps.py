@@ -67,6 +67,15 @@ def moment_of(step: Recorded) -> int:
     return microseconds(step.meta.get("ts")) or microseconds(step.meta.get("recorded")) or 0
 
 
+def tool_of(step: Recorded) -> str:
+    """The tool of a call, with its server."""
+    tool, server = step.member("tool"), step.member("server")
+    name = tool if isinstance(tool, str) else ""
+    if isinstance(server, str) and server and "mcp" not in name:
+        return f"mcp__{server}__{name}"
+    return name
+
+
 def name_of(step: Recorded) -> str:
     """What evidence calls it: SESSION:n."""
     return f"{step.session[:12]}:{step.n}"

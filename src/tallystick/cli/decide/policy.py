@@ -25,6 +25,12 @@ if TYPE_CHECKING:
 
 _COLORS = {"deny": "red", "ask": "yellow", "warn": "cyan", "allow": "green"}
 _MOST_SHOWN = 20
+_AGREEMENT = {
+    "same": "the two agree",
+    "different": click.style("the two differ", fg="red") + ", unless files have changed since",
+    "other-rules": "not compared: other policies or settings were in force",
+    "not-compared": "not compared: no policy was asked then",
+}
 
 policy = Group(
     "policy",
@@ -218,7 +224,8 @@ def _tested_text(judged: tuple[Judged, ...]) -> Iterator[str]:
 def explain(run: Run, what: str, tool: str, agent: str | None, folder: Path | None) -> None:
     """Explain the decision on a call, or on a command that you type: its actions, the facts about each, and the rules.
 
-    Nothing is run. A recorded step is judged by the current policies and files; the decision of that time is shown too.
+    Nothing is run. A recorded step is judged by what its session had done before it, with the policies and files of now;
+    the decision of that time is shown too, and whether the two agree.
     """
     from tallystick.catalog.agents import CONVENTIONS
     from tallystick.guard.explain import explain_command, explain_step
@@ -269,12 +276,20 @@ def _explained_text(found: Explained) -> Iterator[str]:
     if told:
         yield "context"
         yield from (f"    {name}: {_value(value)}" for name, value in told.items())
-    if found.recorded is not None:
-        said = found.recorded.get("rules")
-        named = ""
-        if isinstance(said, list) and said:
-            named = f" ({', '.join(one_line(str(rule)) for rule in said)})"
-        yield f"decided at the time: {one_line(str(found.recorded.get('effect', 'allow')))}{named}"
+    yield from _then_text(found)
+
+
+def _then_text(found: Explained) -> Iterator[str]:
+    """What was decided when a recorded call was made, and whether that agrees."""
+    if found.agreement is None:
+        return
+    decided = found.recorded or {}
+    said = decided.get("rules")
+    named = ""
+    if isinstance(said, list) and said:
+        named = f" ({', '.join(one_line(str(rule)) for rule in said)})"
+    yield f"decided at the time: {one_line(str(decided.get('effect', 'allow')))}{named}"
+    yield _AGREEMENT[found.agreement.value]
 
 
 def _value(value: Json) -> str:
