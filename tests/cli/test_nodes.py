@@ -8,18 +8,19 @@ from pathlib import Path
 import click
 import pytest
 
+from tallystick.ask.graph_walk import Known
 from tallystick.ask.impact import impact
 from tallystick.ask.why import why
-from tallystick.cli.nodes import answer_text, cut_text, moment, surety
+from tallystick.cli.nodes import answer_text, cut_text, moment, relation_words, surety
 from tallystick.display.text import width_of
 from tallystick.graph.graph import Graph, Mode
 from tallystick.journal.home import Home
 from tallystick.lineage.walk import Cut, CutReason, Edge, NodeId, NodeKind
 from tallystick.workspace.index import Index
 from tests.graph.weaving import Weave
-from tests.support.cases import each
+from tests.support.cases import each, each_case
 
-NODE = NodeId(NodeKind.STEP, 1)
+NODE, OTHER = NodeId(NodeKind.STEP, 1), NodeId(NodeKind.STEP, 2)
 
 
 @pytest.fixture
@@ -138,3 +139,21 @@ def test_the_least_sure_of_several_edges_counts() -> None:
 @each("at_ms", [None, 0, -5, 10**18])
 def test_a_time_that_is_none_is_left_out(at_ms: int | None) -> None:
     assert moment(at_ms) == ""
+
+
+def unrecorded(node: NodeId) -> Known:
+    return Known(node=node, distance=1, about=None, title="", step=None, agent=None, at_ms=None)
+
+
+@each_case("relation, upwards, downwards")
+def test_each_relation_has_its_words(relation: str, upwards: str, downwards: str) -> None:
+    edge, node = Edge(source=OTHER, target=NODE, relation=relation), unrecorded(NODE)
+    assert relation_words([edge], node, upwards=True) == upwards
+    assert relation_words([edge], node, upwards=False) == downwards
+
+
+@each_case("operation, did, by")
+def test_each_use_has_its_words(operation: str, did: str, by: str) -> None:
+    edge = Edge(source=OTHER, target=NODE, relation="consumed_by", evidence={"operation": operation})
+    assert relation_words([edge], unrecorded(OTHER), upwards=True) == did
+    assert relation_words([edge], unrecorded(NODE), upwards=False) == by

@@ -15,14 +15,16 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from tallystick.graph.graph import Graph, GraphError
 from tallystick.journal.home import Home
 from tallystick.recording.recorder import Recorder
-from tallystick.service.indexing import Indexing, Limits
+from tallystick.service.indexing import Indexing, Limits, start_indexer
 from tallystick.trust.rebuild import rebuild
 from tallystick.trust.verify_log import verify_log
+from tallystick.workspace.index_writer import Reply, Request, claimed
 from tests.service.faults import steps, wait_for
 from tests.support.alerting import store_with
 
@@ -254,3 +256,28 @@ def test_a_thread_waits_for_an_index_that_knows_all(home: Home, indexing: Indexi
     waiting.start()
     work(indexing, lambda: not waiting.is_alive())
     assert known(home) == 3
+
+
+def test_only_what_was_sealed_is_asked_for(home: Home) -> None:
+    ours, its = socket.socketpair()
+    ours.setblocking(False)
+    process = subprocess.Popen(["sleep", "300"])
+    indexing = Indexing(home, start=lambda _: (process, ours))
+    with its, its.makefile("rb") as asked:
+        try:
+            indexing.note(["a"])
+            indexing.note(["b", "a"])
+            indexing.tick()
+            assert msgspec.json.decode(asked.readline(), type=Request) == Request(sessions=("a", "b"))
+        finally:
+            process.kill()
+            indexing.close()
+
+
+def test_an_indexer_that_waits_for_another_writer_says_that_it_lives(home: Home) -> None:
+    with claimed(home):
+        process, ours = start_indexer(home)
+        with ours, ours.makefile("rb") as said:
+            ours.settimeout(120)
+            assert msgspec.json.decode(said.readline(), type=Reply) == Reply()
+    process.wait(120)

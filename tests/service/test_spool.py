@@ -107,3 +107,12 @@ def test_a_link_is_no_delivery_and_what_it_names_is_left_alone(tmp_path: Path) -
     assert isinstance(found, FormatError)
     assert "is a symbolic link" in str(found)
     assert (waiting(spool), elsewhere.exists()) == ([], True)
+
+
+def test_one_that_another_takes_meanwhile_keeps_back_none_of_the_others(tmp_path: Path) -> None:
+    _, second, _ = (kept(tmp_path, f"{number}-1.spool", number) for number in (1, 2, 3))
+    found = []
+    for path, _ in deliveries(tmp_path, tmp_path / "torn"):
+        found.append(path.name)
+        second.unlink(missing_ok=True)
+    assert found == ["1-1.spool", "3-1.spool"]
