@@ -25,6 +25,7 @@ NOT_OURS = {".agents", ".git", ".venv", "__pycache__", "build", "dist", "man", "
 
 # Tests of no single source file, and what they test instead.
 TESTS_WITHOUT_SOURCE = {
+    "cli/test_printed.py": "what all commands print",
     "policy/test_corpora.py": "all cases of the corpora, held against the figures of the pages",
     "catalog/test_schemas.py": "the code outside the catalogue, which asks for each of its members",
     "catalog/test_spellings.py": "the tests themselves, which spell the names of the catalogue",

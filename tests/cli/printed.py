@@ -52,7 +52,7 @@ graph receipts/totals.py
 graph a42b3437:3 --format mermaid
 impact https://changes.example.org/widget/2.4.0.txt
 impact https://example.com/
-log --limit 30
+log --limit 19
 log --session a42b3437 --failed
 log --session b24cfaf4
 log --since yesterdayish
@@ -114,7 +114,7 @@ def fill(folder: Path) -> None:
 
 def printed(folder: Path, command: str) -> str:
     """A command and all that it prints."""
-    environment = {"HOME": str(folder), "TALLY_HOME": None, "NO_COLOR": None, "COLUMNS": "120", "TERM": "xterm"}
+    environment = {"HOME": str(folder), "TALLY_HOME": None, "NO_COLOR": None, "COLUMNS": "140", "TERM": "xterm"}
     with chdir(folder):
         done = CliRunner(env=environment).invoke(main, shlex.split(command))
     shown = re.sub(r"(?m)^(on disk +).*", r"\1…", done.output.replace(str(folder), "~"))
