@@ -34,6 +34,7 @@ from tallystick.recording.own_session import RECORDER
 from tallystick.recording.store_identity import read_store
 from tallystick.seal.keys import did_key
 from tallystick.setup.agents import Agent, agents
+from tallystick.setup.agreement_check import agreement_checks
 from tallystick.setup.check import Check, State
 from tallystick.setup.index_check import index_checks
 from tallystick.setup.install import called_installations, calls_old_port, hook_command, own_installation
@@ -254,7 +255,7 @@ def _running(running: dict[str, Any]) -> Iterator[Check]:
     if replaced:
         found = f"processes that judged calls, and had to be replaced since the recorder started: {replaced}"
         yield Check(name="decider", state=State.WARN, found=found, mend="see run/recorder.log in the store")
-    yield from _agreement(running.get("agreement"))
+    yield from agreement_checks(running.get("agreement"))
     if running.get("signing_problem"):
         found = f"its records are not signed: {str(running['signing_problem'])[:300]}"
         yield Check(name="signing", state=State.BAD, found=found, mend="tally signer status")
@@ -265,23 +266,6 @@ def _running(running: dict[str, Any]) -> Iterator[Check]:
         else:
             state = State.WARN
         yield Check(name="recorder", state=state, found=found, mend="see run/recorder.log in the store")
-
-
-def _agreement(told: object) -> Iterator[Check]:
-    """What making recent decisions again from the record has shown."""
-    if not isinstance(told, dict):
-        return
-    numbers = {name: number for name, number in told.items() if isinstance(number, int)}
-    differing, unknown = numbers.get("different", 0), numbers.get("unknown", 0)
-    compared = numbers.get("same", 0) + differing
-    found = f"{compared} recent decisions were made again from the record, {differing} differ"
-    if differing:
-        yield Check(name="agreement", state=State.WARN, found=found, mend="tally alerts --rule tally.disagreement")
-    elif unknown > compared:
-        found = f"{unknown} recent decisions could not be made again: the record, or its index, lacks what they rest on"
-        yield Check(name="agreement", state=State.WARN, found=found, mend="see run/indexer.log in the store")
-    elif compared:
-        yield _ok("agreement", found)
 
 
 def _spooled(place: Place) -> int:
