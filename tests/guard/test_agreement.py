@@ -8,10 +8,14 @@ import pytest
 
 from tallystick.guard import agreement
 from tallystick.guard.agreement import Agreement
+from tallystick.guard.decide import AgentMachine, Decider
 from tallystick.guard.differing import Compared, Outcome
+from tallystick.journal.home import Home
 from tallystick.journal.kept_states import forget_states
 from tallystick.model.decision import Effect
 from tallystick.state.family_state import FamilyState
+from tallystick.workspace.indexing import open_index
+from tests.support.families import NAMES, Replay
 from tests.support.working import Work
 
 SCRIPT = "#!/bin/sh\necho hello\n"
@@ -20,10 +24,15 @@ ROUNDS = 30
 LATER_US = 61_000_000
 
 
-@pytest.fixture
-def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Work]:
+@pytest.fixture(autouse=True)
+def no_lag(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Decisions are made again at once."""
     for module in ("decide", "agreement"):
         monkeypatch.setattr(f"tallystick.guard.{module}.LAG_US", 0)
+
+
+@pytest.fixture
+def work(tmp_path: Path) -> Iterator[Work]:
     with Work(tmp_path) as work:
         yield work
 
@@ -58,6 +67,20 @@ def test_a_day_s_work_is_decided_the_same_again(work: Work) -> None:
         work.call("Bash", {"command": f"sh {number}.sh"})
         work.prompt("now", "And now?")
         assert outcomes(work, agreed) == {"same"}, command
+
+
+@pytest.mark.parametrize("agent", NAMES)
+def test_a_recorded_family_is_decided_the_same_again(agent: str, tmp_path: Path) -> None:
+    home, user = Home(tmp_path / "live"), tmp_path / "dev"
+    decider = Decider(home, AgentMachine(user, environment={"HOME": str(user)}))
+    Replay(agent, tmp_path, decider.decide).run()
+    number = len(decider.judgements)
+    with open_index(home):
+        pass
+    agreed = Agreement(home, decider)
+    found = [one.outcome.value for _ in range(ROUNDS) for one in agreed.work(time.time_ns() // 1000)]
+    assert number > 0
+    assert found == ["same"] * number
 
 
 def test_what_a_call_deletes_is_there_when_it_is_judged_again(work: Work) -> None:

@@ -6,6 +6,7 @@ Owns the replay through the real pipeline and the import of the same files. Must
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from tallystick.journal.read import read_session
 from tallystick.live.delivery import Delivery
 from tallystick.live.helpers import Helpers, at_once
 from tallystick.live.hook_pipeline import HookPipeline
-from tallystick.model.decision import NO_OPINION
+from tallystick.model.decision import NO_OPINION, Call, Decision
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Event
 from tallystick.recording.session_writer import SessionWriter
@@ -42,7 +43,8 @@ class Clock:
 class Replay:
     """An agent at work as it was recorded: a recorder that is told, in a folder of its own."""
 
-    def __init__(self, agent: str, folder: Path) -> None:
+    def __init__(self, agent: str, folder: Path, decide: Callable[[Call], Decision] = lambda _: NO_OPINION) -> None:
+        """`decide` judges its calls; the store is the folder's `live`, the agent's home is `dev`."""
         self.agent = agent
         self.user = folder / "dev"
         self.home = Home(folder / "live")
@@ -53,7 +55,7 @@ class Replay:
         self._lines = {one["path"]: one["text"].encode().splitlines(keepends=True) for one in told if "path" in one}
         self.session_writer = SessionWriter(self.home)
         self.follower = TranscriptFollower(self.session_writer, adapters(), clock=self.clock)
-        helpers = Helpers(decide=at_once(lambda _: NO_OPINION), transcripts=self.follower)
+        helpers = Helpers(decide=at_once(decide), transcripts=self.follower)
         self.live = HookPipeline(self.session_writer, helpers, monotonic=self.clock)
 
     def run(self) -> Home:

@@ -17,7 +17,7 @@ from tallystick.policy.world import Content, FileState, Past, Provenance, Tracki
 
 LAG_US = 5_000_000
 """So much later the index has what was on record when a call was judged."""
-MOST_CHARACTERS = 1 << 20
+MOST_CHARACTERS = 256 << 10
 """Of the contents that one judgement looked at. Where there are more, it is not kept."""
 
 Asked = tuple[str, str]
