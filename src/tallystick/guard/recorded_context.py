@@ -31,7 +31,7 @@ from tallystick.lineage.taint import Trust, joined
 from tallystick.model.decision import Call
 from tallystick.model.recorded import Recorded
 from tallystick.policy.taint.origins import PUTS
-from tallystick.policy.taint.untrusted_input import Found, Hearing
+from tallystick.policy.taint.untrusted_input import Found, Hearing, own_taint
 from tallystick.policy.world import Maker, Marker, Past, Provenance
 from tallystick.state.families import Family
 from tallystick.state.family_state import FamilyState
@@ -80,7 +80,6 @@ class OnRecord:
         self._families = SessionFamilies(home, self.index.graph)
         self.states = FamilyStates(home, self._families, self._known, Snapshots(home, rules), self._lock)
         """What the families that called lately have done."""
-        self._is_asking = False
 
     def before(self, call: Call) -> Before:
         """What is on record now that a call is about to be made."""
@@ -274,18 +273,9 @@ class OnRecord:
         """What other sessions made of a path, or of all below it. Of those that are live only whether it is a secret."""
         self._asked(path)
         with self._lock:
-            return self._asked_elsewhere(family, path, is_deep=is_deep)
-
-    def _asked_elsewhere(self, family: Family, path: str, *, is_deep: bool) -> Found:
-        if self._is_asking:
-            return Found()
-        self._is_asking = True
-        try:
-            hearings = [self.hearing(other, state) for other, state in self.states.others(family)]
-            live = [taint for hearing in hearings if (taint := hearing.taint(path)).is_sensitive]
-        finally:
-            self._is_asking = False
-        found = self.index.taint(path, is_deep=is_deep)
+            taints = [own_taint(state.heard, path) for _, state in self.states.others(family)]
+            found = self.index.taint(path, is_deep=is_deep)
+        live = [taint for taint in taints if taint is not None and taint.is_sensitive]
         if not live:
             return found
         secret = joined([msgspec.structs.replace(taint, trust=Trust.TRUSTED) for taint in live])

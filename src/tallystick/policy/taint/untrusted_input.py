@@ -141,6 +141,16 @@ class Heard(msgspec.Struct, frozen=True, kw_only=True):
 _NEW = Heard()
 
 
+def own_taint(heard: Heard, path: str) -> Taint | None:
+    """The taint of what a session wrote to a path; None if it wrote nothing there."""
+    own = heard.taints.get(path)
+    if own is None and heard.folders:
+        own = next((taint for above, taint in heard.folders.all().items() if path.startswith(above + "/")), None)
+    if own is None and heard.patterns:
+        own = next((taint for name, taint in heard.patterns.all().items() if _is_named(path, name)), None)
+    return own
+
+
 class Hearing:
     """One session on its way from one value to the next: what is reported to it changes `heard`, and no value."""
 
@@ -225,12 +235,7 @@ class Hearing:
 
     def _taint(self, path: str, *, is_deep: bool = False) -> tuple[Taint, Found | None]:
         """The taint of a path, and where it is from another session, what is known there."""
-        heard = self.heard
-        own = heard.taints.get(path)
-        if own is None and heard.folders:
-            own = next((taint for above, taint in heard.folders.all().items() if path.startswith(above + "/")), None)
-        if own is None and heard.patterns:
-            own = next((taint for name, taint in heard.patterns.all().items() if _is_named(path, name)), None)
+        own = own_taint(self.heard, path)
         if own is not None:
             return own, None
         if self._is_secret(path):
