@@ -337,6 +337,7 @@ def test_log_imports_only_what_it_reads_with(full: Path) -> None:
     packages = {name.split(".")[1] for name in loaded if name.startswith("tallystick.")}
     assert packages == {
         *(
+            "capture",
             "catalog",
             "cli",
             "display",
@@ -348,8 +349,10 @@ def test_log_imports_only_what_it_reads_with(full: Path) -> None:
             "graph",
             "workspace",
             "policy",
+            "scrubbing",
             "seal",
             "sessions",
+            "state",
         ),
     }
 

@@ -62,7 +62,7 @@ class Watching:
     def settled(self, count: int, session: str = SESSION) -> list[Recorded]:
         """What the session tells of its configuration, once there are so many steps of it."""
         tick = threading.Event()
-        for _ in range(2000):
+        for _ in range(12_000):
             self.live.tick()
             found = self.steps(session)
             if len(found) >= count:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tallystick.errors import AmbiguousError, NotFoundError, UsageError
+from tallystick.errors import AmbiguousError, JournalError, NotFoundError, UsageError
 from tallystick.journal.archive import system_clock
 from tallystick.journal.home import Home
 from tallystick.model.verdict import Require
@@ -112,7 +112,8 @@ def test_a_head_that_is_too_large_is_over_the_limit(home: Home) -> None:
     assert verify(home.folder).exit_code == 4
 
 
-def test_a_link_to_a_file_is_as_good_as_the_file(home: Home) -> None:
+def test_a_link_in_the_place_of_a_file_is_an_error(home: Home) -> None:
     home.ledger.rename(home.folder / "elsewhere")
     home.ledger.symlink_to("elsewhere")
-    assert verify(home.folder).exit_code == 0
+    with pytest.raises(JournalError, match="symbolic link"):
+        verify(home.folder)

@@ -243,6 +243,8 @@ class Frame(App[None]):
         except (TallystickError, OSError) as error:
             self.tell_error(error)
         except Exception as error:
+            if not self.is_running:  # the screen that it was for is gone
+                return
             self.fault = error
             if os.environ.get("TALLY_DEBUG"):
                 raise
