@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tallystick.journal.home import Home
-from tallystick.model.step import Json, Opening, Step
+from tallystick.model.step import Json, Opening, Source, Step
 from tallystick.policy.settings import Profile
 from tallystick.recording.session_writer import SessionWriter
 from tests.cli.conftest import Tally, TallyJson
@@ -264,3 +264,24 @@ def test_the_record_is_held_against_a_candidate(
 def test_without_an_accepted_ask_nothing_is_suggested(tally: Tally, tally_json: TallyJson, full: Path) -> None:
     assert tally_json("policy", "suggest") == []
     assert tally("policy", "suggest").stdout.startswith("// no question")
+
+
+def test_of_a_recorded_call_both_answers_are_shown(tally: Tally, tally_json: TallyJson, user: Path) -> None:
+    tally("init")
+    with SessionWriter(Home(user / ".tally")) as session_writer:
+        session_writer.open(Opening(session="one", agent="claude-code", source=Source.HOOK))
+        for number, command in enumerate(("git status", "cat ~/.ssh/id_rsa")):
+            meta: dict[str, Json] = {"corr": str(number), "tool": "Bash"}
+            values: dict[str, Json] = {"content.args": {"command": command}}
+            session_writer.add(
+                "claude-code", Step(session="one", type="tool_call", source=Source.HOOK, meta=meta, values=values)
+            )
+        session_writer.seal()
+    (sid,) = (sid for sid, _ in Home(user / ".tally").sessions())
+    same, other = (tally("policy", "explain", f"{sid}:{n}", "--no-color").stdout.splitlines() for n in (1, 2))
+    assert (same[0], same[-2:]) == ("allow: no rule objects", ["decided at the time: allow", "the two agree"])
+    assert (other[0], other[-2:]) == (
+        "deny",
+        ["decided at the time: allow", "the two differ, unless files have changed since"],
+    )
+    assert tally_json("policy", "explain", f"{sid}:2")["agreement"] == "different"

@@ -281,7 +281,8 @@ def _explained_text(found: Explained) -> Iterator[str]:
 
 def _then_text(found: Explained) -> Iterator[str]:
     """What was decided when a recorded call was made, and whether that agrees."""
-    if found.agreement is None:
+    is_unknown = found.agreement == "not-compared" and found.recorded is None
+    if found.agreement is None or is_unknown:
         return
     decided = found.recorded or {}
     said = decided.get("rules")
