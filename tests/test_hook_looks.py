@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 
 from bench.policy import HELD_OUT, files_everywhere, tables_of
 from tallystick.agents.hooks import hook_adapter
+from tallystick.graph.rules import PACKAGE
 from tallystick.guard.decide import Decider
 from tallystick.guard.plain_calls import keep_plain_calls
 from tallystick.guard.policy_quality import Case, CaseCall, Machine, Wants, judge, read_cases
@@ -218,6 +220,13 @@ def test_an_agent_that_works_where_secrets_are_is_left_to_the_policies(project: 
     ):
         place.mkdir(exist_ok=True)
         assert not project.lets("ls", cwd=str(place))
+
+
+def test_a_letter_that_no_entry_names_is_let_through_of_no_program(project: Project) -> None:
+    listed = tomllib.loads((PACKAGE / "catalog" / "plain_calls.toml").read_text("utf-8"))
+    starts = [*listed["programs"], *(f"{name} {verb}" for name, verbs in listed["verbs"].items() for verb in verbs)]
+    assert len(starts) > 15
+    assert [start for start in starts if project.lets(f"{start} -X")] == []
 
 
 @pytest.fixture

@@ -179,6 +179,13 @@ def test_what_was_deleted_is_nobody_s_any_more(work: Work) -> None:
     assert past_of(work, "a.sh").maker is Maker.UNKNOWN
 
 
+def test_what_was_fetched_is_a_download_in_later_requests_too(work: Work) -> None:
+    work.call("Bash", {"command": "curl -o page.html https://example.org/page"}, leaves={"page.html": "x"})
+    work.wrote("own.html", HELLO)
+    work.prompt("now", "And now?")
+    assert [past_of(work, path).is_download for path in ("page.html", "own.html")] == [True, False]
+
+
 # What counts ---------------------------------------------------------------------------------------------------------
 
 
@@ -326,6 +333,22 @@ def test_a_secret_that_was_read_marks_the_session(work: Work, tool: str, args: d
 def test_what_only_looks_like_a_secret_does_not(work: Work, tool: str, args: dict[str, str], result: str) -> None:
     work.call(tool, args, result=result)
     assert Marker.SENSITIVE_READ not in before(work).past().markers
+
+
+@pytest.mark.parametrize("is_repository", [True, False])
+def test_a_key_for_the_tests_of_a_repository_is_no_secret(work: Work, is_repository: bool) -> None:
+    if is_repository:
+        work.write(".git/HEAD", "ref: refs/heads/main\n")
+    work.write("tests/fixtures/id_rsa", "x")
+    work.call("Bash", {"command": "cat tests/fixtures/id_rsa"}, result="x")
+    assert (Marker.SENSITIVE_READ in before(work).past().markers) is not is_repository
+
+
+def test_a_decider_says_whether_it_has_read_all_that_a_session_did(work: Work) -> None:
+    work.call("Bash", {"command": "ls"}, session="earlier", is_judged=False)
+    call = Call(agent=AGENT, session="earlier", tool="Read", cwd=str(work.project))
+    work.decider.read_history(call)
+    assert work.decider.has_read(call)
 
 
 def test_what_a_sub_agent_read_marks_its_parent(work: Work) -> None:

@@ -11,7 +11,7 @@ from tallystick.live.alerts import LiveAlerts, decided_step
 from tallystick.live.helpers import at_once
 from tallystick.model.decision import Call, Decision, Effect, Evidence
 from tallystick.model.recorded import Recorded
-from tallystick.model.step import Json, Opening, Source, Step
+from tallystick.model.step import Json, Opening, Ref, Source, Step
 from tallystick.policy.settings import Profile, Settings
 from tallystick.recording.session_writer import SessionWriter
 from tallystick.recording.store import init_store
@@ -106,6 +106,7 @@ def test_a_decision_becomes_a_step_with_all_that_was_said() -> None:
         policy="ab",
     )
     step = decided_step(call, decision)
+    assert (step.session, step.type, step.source_id, step.within) == ("s", "decision", "c/decision", Ref("c"))
     assert step.meta == {
         "effect": "allow",
         "would": "deny",

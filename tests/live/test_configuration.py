@@ -18,6 +18,7 @@ from tallystick.live.watched_places import Look
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Event, Opening, Source, Step
 from tallystick.recording.checkpoints.auto import git_of
+from tallystick.recording.isolation import MEMBER
 from tallystick.recording.run_config.gathered import Gathered, gather
 from tallystick.recording.session_writer import SessionWriter
 from tallystick.workspace.settings import set_setting
@@ -105,6 +106,13 @@ def test_a_session_begins_with_a_checkpoint(watching: Watching) -> None:
     assert [item["name"] for item in inputs["environment"]] == ["CODEX_HOME"]
     assert mark.values["content.hook_registry"] == []
     assert mark.meta["tokens_used"]["input"] == 0
+
+
+@pytest.mark.parametrize("is_isolated", [True, False])
+def test_a_checkpoint_says_whether_its_session_stands_alone(watching: Watching, is_isolated: bool) -> None:
+    values = {"personal.cwd": str(watching.project)}
+    watching.tell(Opening(session=SESSION, agent=AGENT, source=Source.HOOK, meta={MEMBER: is_isolated}, values=values))
+    assert [mark.meta[MEMBER] for mark in watching.settled(1)] == [is_isolated]
 
 
 def test_each_session_says_where_the_repository_stood_when_it_began(watching: Watching) -> None:

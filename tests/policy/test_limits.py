@@ -168,6 +168,7 @@ def test_what_braces_stand_for_is_counted_though_few_words_are_made_of_it(limit:
         "printf '%s\\n' {1..9999} > out.txt",
         "curl https://example.org/{a,b}.json",
         "curl 'https://example.org/[1-5]'",
+        "curl 'https://example.org/[880001-880005]'",
         "curl http://localhost:3000/{1..500}",
         "echo $(seq 5000)",
     ],

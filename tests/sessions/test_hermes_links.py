@@ -62,6 +62,13 @@ def test_a_marker_outweighs_how_the_parent_ended(found: dict[str, Any], kind: Ki
     assert (link.kind, link.parent) == (kind, parent)
 
 
+@each("end, reason", [("compression", "compression"), ("branched", "branched"), (None, None), (7, None)])
+def test_why_the_parent_ended_is_told(end: Any, reason: str | None) -> None:
+    link = hermes_links(SessionRows({"parent": row(None, end), "s": row("parent")}))("s")
+    assert link is not None
+    assert link.reason == reason
+
+
 def test_a_row_that_is_not_there_has_no_link() -> None:
     assert hermes_links(SessionRows({}))("s") is None
 

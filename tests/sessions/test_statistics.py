@@ -122,6 +122,12 @@ def test_calls_of_two_sessions_with_one_id_are_not_brought_together() -> None:
     assert (tools["x"].calls, tools["x"].failed, tools["x"].durations.count) == (2, 1, 0)
 
 
+def test_checkpoints_are_counted_by_what_made_them() -> None:
+    said: list[dict[str, Json]] = [{"trigger": "manual"}, {"trigger": "manual"}, {"ckpt_type": "draft"}, {}]
+    steps = [entry(n, "checkpoint", **meta) for n, meta in enumerate(said)]
+    assert statistics(steps).checkpoints == {"manual": 2, "phase": 1, "unknown": 1}
+
+
 def at(n: int, kind: str, second: int, **meta: Json) -> Recorded:
     return entry(n, kind, ts=f"2026-01-02T03:{second // 60:02}:{second % 60:02}.000000Z", **meta)
 

@@ -1,5 +1,6 @@
 """Settings: one table, checked values, and a file that stays a person's own."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -25,6 +26,12 @@ def test_a_default_is_a_value_that_could_be_set(home: Home) -> None:
     for setting in SETTINGS:
         text = ",".join(setting.default) if isinstance(setting.default, tuple) else str(setting.default)
         assert set_setting(home, setting.key, text).value == setting.default
+
+
+def test_each_says_in_a_sentence_what_it_does() -> None:
+    assert [
+        setting.key for setting in SETTINGS if not re.fullmatch(r"[A-Z].{15,}", setting.does or "", re.DOTALL)
+    ] == []
 
 
 def test_what_is_set_is_in_force_until_it_is_unset(home: Home) -> None:
