@@ -14,6 +14,7 @@ from tallystick.guard.decide import AgentMachine, Decider
 from tallystick.guard.fallback_decision import UNDECIDED, undecided
 from tallystick.journal.home import Home
 from tallystick.model.decision import Call, Decision, Effect
+from tallystick.policy.world import Marker
 from tests.guard.decide_cases import (
     ALLOWED_CALLS,
     ALLOWED_COMMANDS,
@@ -25,6 +26,7 @@ from tests.guard.decide_cases import (
     STORE,
 )
 from tests.support.cases import cases, each
+from tests.support.working import AGENT, Work
 
 
 def write(path: Path, text: str = "") -> Path:
@@ -344,3 +346,22 @@ def test_a_store_elsewhere_is_protected_where_it_is(tmp_path: Path) -> None:
     assert effect("rm -rf $TALLY_HOME/heads") is Effect.DENY
     assert effect(f"python -c 'import shutil; shutil.rmtree(\"{tmp_path}/data/store\")'") is Effect.DENY
     assert effect("rm -rf store data/storehouse") is Effect.ALLOW
+
+
+@pytest.mark.parametrize("is_repository", [True, False])
+def test_a_key_for_the_tests_of_a_repository_is_no_secret(tmp_path: Path, is_repository: bool) -> None:
+    with Work(tmp_path) as work:
+        if is_repository:
+            work.write(".git/HEAD", "ref: refs/heads/main\n")
+        work.write("tests/fixtures/id_rsa", "x")
+        work.call("Bash", {"command": "cat tests/fixtures/id_rsa"}, result="x")
+        past = work.decider._record.before(Call(agent=AGENT, session="now", tool="Read", cwd=str(work.project))).past()
+    assert (Marker.SENSITIVE_READ in past.markers) is not is_repository
+
+
+def test_it_says_whether_it_has_read_all_that_a_session_did(tmp_path: Path) -> None:
+    with Work(tmp_path) as work:
+        work.call("Bash", {"command": "ls"}, session="earlier", is_judged=False)
+        call = Call(agent=AGENT, session="earlier", tool="Read", cwd=str(work.project))
+        work.decider.read_history(call)
+        assert work.decider.has_read(call)

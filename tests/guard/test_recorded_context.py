@@ -335,22 +335,6 @@ def test_what_only_looks_like_a_secret_does_not(work: Work, tool: str, args: dic
     assert Marker.SENSITIVE_READ not in before(work).past().markers
 
 
-@pytest.mark.parametrize("is_repository", [True, False])
-def test_a_key_for_the_tests_of_a_repository_is_no_secret(work: Work, is_repository: bool) -> None:
-    if is_repository:
-        work.write(".git/HEAD", "ref: refs/heads/main\n")
-    work.write("tests/fixtures/id_rsa", "x")
-    work.call("Bash", {"command": "cat tests/fixtures/id_rsa"}, result="x")
-    assert (Marker.SENSITIVE_READ in before(work).past().markers) is not is_repository
-
-
-def test_a_decider_says_whether_it_has_read_all_that_a_session_did(work: Work) -> None:
-    work.call("Bash", {"command": "ls"}, session="earlier", is_judged=False)
-    call = Call(agent=AGENT, session="earlier", tool="Read", cwd=str(work.project))
-    work.decider.read_history(call)
-    assert work.decider.has_read(call)
-
-
 def test_what_a_sub_agent_read_marks_its_parent(work: Work) -> None:
     work.write("config/secrets.yaml", "x")
     work.begin("now")
