@@ -157,8 +157,8 @@ def play(home: Home, script: Callable[[Deciders], Awaitable[None]]) -> None:
 def test_one_that_will_not_end_is_replaced_and_the_calls_behind_it_are_judged(
     store: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(deciders, "_PATIENCE_SECONDS", 0.2)
-    monkeypatch.setattr(deciders, "_OVERRUN_SECONDS", 0.6)
+    monkeypatch.setattr(deciders, "_PATIENCE_SECONDS", 60.0)
+    monkeypatch.setattr(deciders, "_OVERRUN_SECONDS", 60.0)
     said: list[Decision] = []
 
     async def script(ours: Deciders) -> None:
@@ -168,8 +168,12 @@ def test_one_that_will_not_end_is_replaced_and_the_calls_behind_it_are_judged(
         pid = ours.pid
         assert pid is not None
         os.kill(pid, signal.SIGSTOP)
-        ours.decide(call(HARMFUL), said.append)
+        with monkeypatch.context() as impatient:
+            impatient.setattr(deciders, "_PATIENCE_SECONDS", 0.2)
+            ours.decide(call(HARMFUL), said.append)
+        monkeypatch.setattr(deciders, "_OVERRUN_SECONDS", 0.6)
         await until(lambda: len(said) == 2 and ours.pid not in (None, pid))
+        monkeypatch.setattr(deciders, "_OVERRUN_SECONDS", 60.0)
         ours.decide(call(HARMFUL), said.append)
         await until(lambda: len(said) == 3)
         assert not is_alive(pid)
