@@ -63,7 +63,7 @@ for words in json.loads(sys.argv[2]):
     os.close(writing)
     with os.fdopen(reading, encoding="utf-8") as pipe:
         said = pipe.read()
-    print(json.dumps([os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), said]))
+    print(json.dumps([os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), said]), flush=True)
 """
 
 

@@ -136,7 +136,7 @@ def test_a_run_reaches_the_model_and_no_other_machine(tmp_path: Path) -> None:
 
 def test_a_command_is_interrupted_when_its_file_is_there_and_killed_at_its_limit(tmp_path: Path) -> None:
     mark = str(tmp_path / "mark")
-    waits = Command(name="waits", argv=("sh", "-c", f"touch {mark}; sleep 30"), interrupt_at=mark)
+    waits = Command(name="waits", argv=("sh", "-c", f"touch {mark}; exec sleep 30"), interrupt_at=mark)
     stays = Command(name="stays", argv=("sleep", "30"), limit_s=0.3)
     ran = box.run(plan(tmp_path, waits, stays))
     assert (ran.command("waits").interrupted, ran.command("waits").exit_code) == (True, -2)
