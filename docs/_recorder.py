@@ -24,6 +24,7 @@ _MADE_UP = (
     (r"in \d+ ms", "in 14 ms"),
     (r"follows the record.*", "follows the record; process 4712 writes it"),
     (r"(indexer +).*", r"\1pid 4712, state idle, waiting 0, failures 0"),
+    (r"(agreement +)same \d", r"\1same 1"),
     (r"(port +)\d+", r"\g<1>40123"),
     (r"(checkpoints +)made \d", r"\1made 1"),
     (r"(answer ms +).*", r"\1p50 0.4, p99 1.1, max 1.1"),
