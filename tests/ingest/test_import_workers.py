@@ -67,7 +67,7 @@ def take_in(home: Home, below: Path, *, workers: bool, known: Mapping[str, Adapt
         return import_histories(home, found, known, Reading(UTC))
     with histories.import_workers(home, found, known) as started:
         assert started is not None
-        return import_histories(home, found, known, Reading(UTC), workers=started)
+        return import_histories(home, found, known, Reading(UTC, workers=started))
 
 
 def _made_again(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -167,7 +167,7 @@ def test_an_index_whose_process_is_killed_is_behind_and_the_import_goes_on(sourc
     with histories.import_workers(home, found, KNOWN) as workers:
         assert workers is not None
         os.kill(workers.indexer.pid, signal.SIGKILL)
-        done = import_histories(home, found, KNOWN, Reading(UTC), workers=workers)
+        done = import_histories(home, found, KNOWN, Reading(UTC, workers=workers))
     assert not done.report.has_errors
     assert "the index is behind" in done.remarks[0]
     with open_index(home) as index:

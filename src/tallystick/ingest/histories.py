@@ -72,6 +72,8 @@ class Reading(msgspec.Struct, frozen=True):
     """By which times without a zone are read; None: this machine's."""
     again: bool = False
     """Whether they are read from the beginning even if nothing in them is new."""
+    workers: ImportWorkers | None = None
+    """The processes that help (`import_workers`). What is recorded is the same without."""
 
 
 def import_histories(
@@ -81,17 +83,14 @@ def import_histories(
     reading: Reading | None = None,
     *,
     progress: Progress | None = None,
-    workers: ImportWorkers | None = None,
 ) -> Imported:
     """Import files into a store, which is made if it is not there, and bring its index up to date.
-
-    Args:
-        workers: the processes that help (`import_workers`). What is recorded is the same without.
 
     Raises:
         JournalError: the store cannot be opened or written.
     """
     reading = reading or Reading()
+    workers = reading.workers
     made = init_store(home)
     remarks: list[str] = []
     with closing(open_archive(home)) as archive, _index(home, remarks) or nullcontext() as graph:

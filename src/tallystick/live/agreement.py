@@ -13,6 +13,7 @@ from tallystick.graph.session_ids import step_id_of
 from tallystick.guard.differing import Compared, Difference, Outcome
 from tallystick.journal.archive import system_clock
 from tallystick.live.alerts import LiveAlerts
+from tallystick.model.decision import Call
 from tallystick.model.step import Opening
 from tallystick.policy.alert import CallPlace, alert_of_difference
 from tallystick.recording.alert_chain import milliseconds_of
@@ -43,12 +44,10 @@ class LiveAgreement:
 
     def _seal(self, found: Difference) -> None:
         alert = alert_of_difference(
-            found.session,
+            Call(agent=found.agent, session=found.session, tool=found.tool, call_id=found.call_id),
             CallPlace(name=f"{found.sid}:{found.n}", call_id=step_id_of(found.sid, found.n)),
             then=found.then,
             now=found.now,
-            tool=found.tool,
-            corr=found.call_id,
             created_at=milliseconds_of(system_clock()),
         )
         self._alerts.of_decision(self._record_of(found), alert)

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 import msgspec
 import orjson
 
-from tallystick.model.decision import Decision, Effect
+from tallystick.model.decision import Call, Decision, Effect
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Json, Ref, Source, Step
 from tallystick.seal.alert_chain import Finding, Sealed, entry_hash
@@ -157,28 +157,26 @@ def alert_of_alarm(session: str, message: str, *, created_at: int) -> Alert:
     )
 
 
-def alert_of_difference(
-    session: str, place: CallPlace, *, then: Decision, now: Decision, tool: str, corr: str | None, created_at: int
-) -> Alert:
+def alert_of_difference(call: Call, place: CallPlace, *, then: Decision, now: Decision, created_at: int) -> Alert:
     """The alert of a call that was answered otherwise than the record says.
 
     Args:
-        session: the agent's own id. then: what was answered. now: what follows from the record.
+        then: what was answered. now: what follows from the record.
     """
     is_graver = _GRAVITY.index(now.effect) > _GRAVITY.index(then.effect)
     return Alert(
-        session=session,
+        session=call.session,
         severity="high" if is_graver else "medium",
         effect=Effect.WARN,
         rule=DISAGREEMENT,
         message=f"This call was answered {_said(then)}. Decided again from the record, the answer is {_said(now)}.",
-        evidence={"call": place.name, "then": _answer(then), "now": _answer(now), "tool": tool},
+        evidence={"call": place.name, "then": _answer(then), "now": _answer(now), "tool": call.tool},
         created_at=created_at,
         request_id=place.request_id,
         entity_kind="agent_event",
         entity_id=place.call_id,
-        tool=tool,
-        corr=corr,
+        tool=call.tool,
+        corr=call.call_id,
         source=Source.WATCH,
     )
 

@@ -54,9 +54,8 @@ def import_(run: Run, paths: tuple[Path, ...], agents: tuple[str, ...], again: b
             run.home,
             found,
             known,
-            Reading(again=again),
+            Reading(again=again, workers=workers),
             progress=lambda path, size: advance(path.name, size),
-            workers=workers,
         )
     run.take(done.remarks)
     passed_over = count_passed_over(paths, found)
