@@ -100,7 +100,7 @@ def _reasons(home: Home) -> list[object]:
 
 
 def test_the_recorder_listens_before_policies_are_loaded() -> None:
-    code = "import sys, tallystick.service.start; print([name for name in sys.modules if name in sys.argv])"
+    code = "import sys, tallystick.service.parts; print([name for name in sys.modules if name in sys.argv])"
     late = ("cedarpy", "tallystick.policy.cedar.engine", "tallystick.intent.programs", "tallystick.guard.decide")
     done = subprocess.run([sys.executable, "-c", code, *late], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"

@@ -16,7 +16,7 @@ from tallystick.live.helpers import at_once
 from tallystick.live.hook_pipeline import HookPipeline
 from tallystick.model.decision import NO_OPINION
 from tallystick.recording import session_writer
-from tallystick.service.start import make_live
+from tallystick.service.parts import make_live
 
 _CALLS = 3
 _OPEN = 4

@@ -124,13 +124,13 @@ def test_no_answer_is_given_before_what_it_waits_for_is_on_disk(home: Home, seco
 
 _FAULTY = """
 import sys
-from tallystick.service import start
+from tallystick.service import parts, start
 from tallystick.service.server import Server
 
 def fail(*_):
     raise RuntimeError("dictionary changed size during iteration")
 
-start._warm = fail
+parts._warm = fail
 Server._take_spooled = fail
 sys.exit(start.run(sys.argv[1]))
 """

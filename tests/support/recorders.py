@@ -86,7 +86,7 @@ def _load() -> None:
     from tallystick.journal.home import Home
     from tallystick.model.decision import Call
     from tallystick.recording.run_config import gathered  # noqa: F401
-    from tallystick.service import http  # noqa: F401
+    from tallystick.service import http, parts  # noqa: F401
     from tallystick.service.deciding import Deciding
     from tallystick.service.start import run  # noqa: F401
 

@@ -38,8 +38,8 @@ class Template(NamedTuple):
     """Where deciders are asked for."""
 
 
-def fork_template(home: Home) -> Template:
-    """A template for a store. Only while this process has one thread."""
+def fork_template(home: Home, claim: int) -> Template:
+    """A template for a store. Only while this process has one thread. claim: a descriptor that only this process may hold."""
     ours, theirs = socket.socketpair()
     pid = os.fork()
     if pid:
@@ -48,6 +48,7 @@ def fork_template(home: Home) -> Template:
     code = 1
     try:
         ours.close()
+        os.close(claim)
         be_template(home, theirs)
         code = 0
     finally:
@@ -55,17 +56,17 @@ def fork_template(home: Home) -> Template:
 
 
 def be_template(home: Home, channel: socket.socket) -> None:
-    """Fork a decider for each socket that comes, and say its process id, until no one can ask any more."""
+    """Load policies; then fork a decider for each socket that comes, and say its process id, until no one can ask more."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # it ends when who asks has ended, and answers until then
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_DFL)
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # no one waits for a decider
+    _load(home)
+    gc.freeze()
     while True:
         said, sockets, _, _ = socket.recv_fds(channel, 1, 1)
         if said != WANTED or not sockets:
             return
-        _load(home)
-        gc.freeze()
         pid = os.fork()
         if pid == 0:
             channel.close()

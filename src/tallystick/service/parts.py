@@ -1,0 +1,86 @@
+"""The parts of the front, and how they are put together. Must not know what is recorded."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from pathlib import Path
+
+from tallystick.capture.place import Place
+from tallystick.ingest.adapters import adapters
+from tallystick.ingest.transcript_follower import TranscriptFollower
+from tallystick.journal.home import Home
+from tallystick.live.alerts import LookAfter
+from tallystick.live.configuration import AgentUser, LiveConfiguration
+from tallystick.live.helpers import Decide, Helpers
+from tallystick.live.hook_pipeline import HookPipeline
+from tallystick.recording.session_writer import SessionWriter
+from tallystick.service.decider import Template
+from tallystick.service.deciders import Deciders
+from tallystick.service.guarding import Guarding
+from tallystick.service.indexing import Indexing
+from tallystick.service.process_log import log_to
+from tallystick.service.server import Chores, Server
+from tallystick.service.shadowing import Shadowing
+from tallystick.workspace.settings import read_setting
+
+
+def serve(home: Home, place: Place, template: Template, idle_seconds: float | None) -> None:
+    """Take deliveries until no one needs a recorder any more. idle_seconds: None stands for the store's setting.
+
+    Raises:
+        JournalError: the store cannot be opened. FormatError: its config.toml is damaged.
+    """
+    log_to(place.log)
+    asyncio.run(_server(home, place, template, idle_seconds).run())
+
+
+def _server(home: Home, place: Place, template: Template, idle_seconds: float | None) -> Server:
+    if idle_seconds is None:
+        idle_seconds = float(str(read_setting(home, "service.idle_minutes"))) * 60
+    deciders = Deciders(home, template)
+    indexing = Indexing(home)
+    live = make_live(home, deciders.decide, index=indexing, look_after=deciders.look_after)
+    deciders.changed = live.note_policies
+    deciders.compared = live.agreement.note
+    chores = Chores(
+        indexing=indexing,
+        guarding=Guarding(home, live.note_alarm, refused=lambda: live.session_writer.refused),
+        deciders=deciders,
+        warm=_warm,
+        http=read_setting(home, "service.http") == "on",
+        shadowing=Shadowing(home, live.endings.closed, lambda: indexing.is_current),
+    )
+    return Server(place, live, chores, idle_seconds=idle_seconds)
+
+
+def make_live(
+    home: Home,
+    decide: Decide,
+    *,
+    index: Indexing | None = None,
+    look_after: LookAfter | None = None,
+) -> HookPipeline:
+    """What works on deliveries, with the store, the policies and the transcripts behind it.
+
+    Args:
+        index: what learns of the sessions that were sealed, and brings the index up to date where a transcript needs it.
+        look_after: what policies say of the files that a call has written.
+
+    Raises:
+        JournalError: the store cannot be opened. FormatError: its config.toml is damaged.
+    """
+    session_writer = SessionWriter(home, aside=True, sealed=None if index is None else index.note)
+    configuration = LiveConfiguration(session_writer, AgentUser(Path.home(), os.environ), monotonic=time.monotonic)
+    transcripts = TranscriptFollower(session_writer, adapters(), refresh=None if index is None else index.refresh)
+    return HookPipeline(
+        session_writer,
+        Helpers(decide, transcripts, look_after=look_after, configuration=configuration),
+        monotonic=time.monotonic,
+    )
+
+
+def _warm() -> None:
+    """Load what the first session would otherwise wait for."""
+    from tallystick.recording.run_config import gathered  # noqa: F401
