@@ -23,8 +23,8 @@ from tallystick.model.decision import Call, Decision, Effect
 from tallystick.model.step import Json, Step
 from tallystick.policy.alert import DISAGREEMENT
 from tallystick.service import deciders
-from tallystick.service.decider import Template
 from tallystick.service.deciders import Deciders
+from tallystick.service.template import Template
 from tests.service.faults import before, send, steps, wait_for
 from tests.support import recorders
 from tests.support.working import Work

@@ -406,7 +406,7 @@ def test_a_session_whose_agent_is_killed_has_failed(home: Home) -> None:
         process.kill()
     wait_for(lambda: steps(home)[-1].type == "session_end")
     assert (steps(home)[-1].meta["status"], steps(home)[-1].meta["reason"]) == ("failed", "agent-gone")
-    assert json.loads((home.folder / "run" / "unfinished.json").read_bytes()) == []
+    wait_for(lambda: json.loads((home.folder / "run" / "unfinished.json").read_bytes()) == [])
 
 
 def test_a_session_that_has_ended_is_compared_with_its_transcript(home: Home, deliver: Deliver, tmp_path: Path) -> None:

@@ -13,29 +13,18 @@ import os
 import resource
 import signal
 import socket
-import struct
 import sys
 import threading
 from pathlib import Path
-from typing import NamedTuple
 
 from tallystick.capture.place import Place
 from tallystick.journal.home import Home
+from tallystick.service.template import PID, WANTED, Template
 
-PID = struct.Struct(">I")
-WANTED = b"d"
 _QUIET_SECONDS = 1.0
 """If so long nothing is asked, it keeps what sessions have done."""
 _MOST_BYTES = 2 << 30
 """Memory of a decider. One that wants more ends, and is replaced."""
-
-
-class Template(NamedTuple):
-    """The process that is forked."""
-
-    pid: int
-    channel: socket.socket
-    """Where deciders are asked for."""
 
 
 def fork_template(home: Home, claim: int) -> Template:

@@ -24,9 +24,9 @@ from tallystick.guard.differing import Compared
 from tallystick.guard.policy_change import Change
 from tallystick.journal.home import Home
 from tallystick.model.decision import NO_OPINION, Call, Decision
-from tallystick.service.decider import PID, WANTED, Template
-from tallystick.service.deciding import undecided_on
 from tallystick.service.frames import Answer, Answers, Question, written_question
+from tallystick.service.template import PID, WANTED, Template
+from tallystick.service.unanswered import undecided_on
 
 _LOG = logging.getLogger(__name__)
 _PATIENCE_SECONDS = 1.6

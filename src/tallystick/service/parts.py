@@ -16,13 +16,13 @@ from tallystick.live.configuration import AgentUser, LiveConfiguration
 from tallystick.live.helpers import Decide, Helpers
 from tallystick.live.hook_pipeline import HookPipeline
 from tallystick.recording.session_writer import SessionWriter
-from tallystick.service.decider import Template
 from tallystick.service.deciders import Deciders
 from tallystick.service.guarding import Guarding
 from tallystick.service.indexing import Indexing
 from tallystick.service.process_log import log_to
 from tallystick.service.server import Chores, Server
 from tallystick.service.shadowing import Shadowing
+from tallystick.service.template import Template
 from tallystick.workspace.settings import read_setting
 
 
