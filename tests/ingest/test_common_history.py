@@ -79,3 +79,14 @@ def test_no_more_than_a_few_wait(ancestor: SessionRecord) -> None:
         if verdicts[-1] is Whose.UNDECIDED:
             known.common.hold(step(f"p{number}", "user"), number)
     assert verdicts.count(Whose.UNDECIDED) == 16
+
+
+def test_a_file_that_is_read_again_shares_what_it_shared_before(ancestor: SessionRecord) -> None:
+    known = Known(ancestor)
+    assert known.common.judge(step("a"), None, AGENT) is Whose.ANOTHERS
+    assert known.common.judge(step("b"), None, AGENT) is Whose.OWN
+    known.common.hold(step("q", "user"), 1)
+    known.common.restart()
+    assert known.common.left() == []
+    assert known.common.may_share(step("a"), None)
+    assert known.common.judge(step("a"), None, AGENT) is Whose.ANOTHERS

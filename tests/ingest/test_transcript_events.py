@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
+import sqlite3
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
 
+from tallystick.agents import adapters
 from tallystick.errors import JournalError
 from tallystick.ingest.transcript_follower import TranscriptFollower
 from tallystick.journal.home import Home
-from tallystick.model.step import Opening, Source, Step
+from tallystick.model.step import Json, Opening, Source, Step
 from tallystick.recording.session_writer import SessionWriter
+from tallystick.workspace.indexing import refresh_index
 from tests.support.following import Claude, Clock, answers, asks, hooked_call, kinds, prompt, says, steps_of
 
 
@@ -42,15 +45,67 @@ def test_a_session_that_begins_with_anothers_history_forks_from_it(
     first.write(prompt("one"), says("m1", "yes"), prompt("two"))
     witness.watch("claude-code", "aaaa", str(first.path))
     witness.finish("claude-code", "aaaa")
-    second = first.path.with_name("bbbb.jsonl")
-    own = Claude(tmp_path, "cccc").lines(prompt("another way"))
-    second.write_bytes(first.path.read_bytes().replace(b'"aaaa"', b'"bbbb"') + own.replace(b'"cccc"', b'"bbbb"'))
-    witness.watch("claude-code", "bbbb", str(second))
+    witness.watch("claude-code", "bbbb", str(fork_of(first, "bbbb", prompt("another way"))))
     assert witness.settle()
     steps = steps_of(home, session_writer, "bbbb")
     assert [step.text("content.text") for step in steps[1:]] == ["another way"]
     assert steps[0].meta["kind"] == "fork"
     assert steps[0].parents[0].startswith(steps_of(home, session_writer, "aaaa")[0].session)
+
+
+def fork_of(first: Claude, session: str, *own: dict[str, Json]) -> Path:
+    """A file of another session that begins with the history of the first, and goes on by itself."""
+    path = first.path.with_name(f"{session}.jsonl")
+    said = Claude(first.path.parent, "cccc").lines(*own).replace(b'"cccc"', f'"{session}"'.encode())
+    path.write_bytes(first.path.read_bytes().replace(b'"aaaa"', f'"{session}"'.encode()) + said)
+    return path
+
+
+def test_a_fork_whose_file_is_written_anew_records_nothing_of_the_common_history(
+    home: Home, session_writer: SessionWriter, witness: TranscriptFollower, tmp_path: Path
+) -> None:
+    first = Claude(tmp_path, "aaaa")
+    first.write(prompt("one"), says("m1", "yes"), prompt("two"))
+    witness.watch("claude-code", "aaaa", str(first.path))
+    witness.finish("claude-code", "aaaa")
+    second = fork_of(first, "bbbb", prompt("another way"))
+    whole = second.read_bytes()
+    witness.watch("claude-code", "bbbb", str(second))
+    assert witness.settle()
+    second.write_bytes(b"")
+    assert witness.settle()
+    second.write_bytes(whole)
+    witness.finish("claude-code", "bbbb")
+    steps = steps_of(home, session_writer, "bbbb")
+    assert kinds(steps) == ["session_start", "user", "warning"]
+
+
+def test_an_index_that_is_locked_while_it_is_asked_is_asked_again(
+    home: Home, session_writer: SessionWriter, tmp_path: Path
+) -> None:
+    first = Claude(tmp_path, "aaaa")
+    first.write(prompt("one"), says("m1", "yes"), prompt("two"))
+    strangers = list[sqlite3.Connection]()
+
+    def refresh() -> None:
+        """Just after the first time, someone else has the file for himself."""
+        for stranger in strangers:
+            stranger.close()
+        refresh_index(home)
+        if not strangers:
+            strangers.append(sqlite3.connect(home.graph, isolation_level=None, check_same_thread=False))
+            strangers[0].executescript("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE")
+
+    with closing(TranscriptFollower(session_writer, adapters())) as witness:
+        witness.watch("claude-code", "aaaa", str(first.path))
+        witness.finish("claude-code", "aaaa")
+    with closing(TranscriptFollower(session_writer, adapters(), refresh=refresh)) as witness:
+        witness.watch("claude-code", "bbbb", str(fork_of(first, "bbbb", prompt("another way"))))
+        assert witness.settle()
+    assert strangers
+    steps = steps_of(home, session_writer, "bbbb")
+    assert kinds(steps) == ["session_start", "user"]
+    assert steps[0].meta["kind"] == "fork"
 
 
 def test_what_a_full_disk_refused_is_recorded_when_there_is_room(

@@ -52,6 +52,7 @@ class Replay:
         text = (RECORDINGS / f"{agent}.jsonl").read_text("utf-8").replace(_DEV, str(self.user))
         told = [json.loads(line) for line in text.splitlines()]
         self._deliveries = [one for one in told if "event" in one]
+        self._written = dict[str, int]()
         self._lines = {one["path"]: one["text"].encode().splitlines(keepends=True) for one in told if "path" in one}
         self.session_writer = SessionWriter(self.home)
         self.follower = TranscriptFollower(self.session_writer, adapters(), clock=self.clock)
@@ -80,7 +81,10 @@ class Replay:
             path.parent.mkdir(parents=True, exist_ok=True)
             if path.suffix != ".jsonl":  # a document is written as a whole
                 count = len(self._lines[name])
-            path.write_bytes(b"".join(self._lines[name][:count]))
+            written = self._written.get(name, 0)
+            with path.open("ab") as file:  # another thread may be reading it
+                file.writelines(self._lines[name][written:count])
+            self._written[name] = max(written, count)
 
     def settle(self) -> None:
         """Let the recorder read on until nothing is new."""

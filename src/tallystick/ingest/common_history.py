@@ -15,7 +15,7 @@ from tallystick.model.step import Step
 from tallystick.recording.record import SessionRecord
 
 Elsewhere: TypeAlias = Callable[[str, str], tuple[str, str] | None]
-"""Gives (session, hash) of the entry that has an agent's event, as far as is known."""
+"""Gives (session, hash) of the entry that has an agent's event, as far as is known; raises where it cannot be asked."""
 RecordOf: TypeAlias = Callable[[SessionId, str], SessionRecord]
 _MOST_HELD = 16
 
@@ -50,7 +50,7 @@ class CommonHistory(Generic[_T]):
         return record is None or record.known.find(step.source_id) is None
 
     def judge(self, step: Step, record: SessionRecord | None, agent: str) -> Whose:
-        """Whose an event is that may be shared."""
+        """Whose an event is that may be shared. Raises what `elsewhere` raises; then nothing was decided."""
         found = self._find(agent, step.source_id or "")
         if found is not None and (record is None or found[0] != record.sid):
             self.forks[step.session] = f"{found[0]}#{found[1]}"
@@ -64,6 +64,11 @@ class CommonHistory(Generic[_T]):
     def claim(self, session: str) -> None:
         """Take what comes of a session as its own from now on."""
         self._own.add(session)
+
+    def restart(self) -> None:
+        """The file is read again from its beginning: whose its events are is asked again, and what waited is met again."""
+        self._own.clear()
+        self._held.clear()
 
     def hold(self, step: Step, beside: _T) -> None:
         """Keep an event that is undecided."""

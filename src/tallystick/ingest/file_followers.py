@@ -161,6 +161,7 @@ class FollowedLines(Recording):
         self._reading = None
         if damage.change is not Change.DELETED:
             self._losses.clear()  # they are met again
+        self._common.restart()
         self._file.restart()
 
     def _peek(self) -> None:

@@ -20,7 +20,7 @@ from tallystick.agents import Adapter
 from tallystick.capture.history import Piece
 from tallystick.capture.transcript import Clock
 from tallystick.errors import FormatError, TallystickError
-from tallystick.graph.graph import Graph
+from tallystick.graph.graph import Graph, GraphError
 from tallystick.graph.lookup import known_step
 from tallystick.ingest.common_history import CommonHistory, Whose
 from tallystick.ingest.import_ import LossCount, ReadTo, import_entries
@@ -34,7 +34,9 @@ from tallystick.workspace.indexing import refresh_index
 
 _EXAMPLES = 3
 _PATIENCE_S = 0.02
-"""An agent may be waiting: an index that someone has locked is one that is not there."""
+"""An agent may be waiting: an index that someone has locked is asked again, in another thread if there is one."""
+_MOST_IN_VAIN = 50
+"""So often is an index asked that does not answer, before it is one that is not there."""
 _NEW = frozenset((Outcome.RECORDED, Outcome.REVISED, Outcome.EXTENDED, Outcome.CONTRADICTED))
 
 Refresh: TypeAlias = Callable[[], object]
@@ -119,10 +121,10 @@ class Recording:
         self._last_news = clock()
         self._pending: deque[tuple[Event, Piece]] = deque()
         self._openings: dict[str, Opening] = {}
-        self._judged = Whose.OWN
         self._common: CommonHistory[Piece] = CommonHistory(self._elsewhere, session_writer.writer.record_of)
         self._is_index_fresh = False
         self._has_index = True
+        self._in_vain = 0
         self._sids: dict[str, SessionId] = {}
         self._steps: dict[str, int] = {}
         self._losses: dict[str, LossCount] = {}
@@ -142,12 +144,14 @@ class Recording:
             self._openings.setdefault(event.session, event)
         elif isinstance(event, Loss):
             self._lose(event, piece)
-        elif self._whose(event) is not Whose.OWN:
-            self._pass_by(event, piece)
-        elif self._release(event.session):
-            return 0
         else:
-            recorded = self._record(event, piece)
+            whose = self._whose(event)
+            if whose is None or (whose is Whose.OWN and self._release(event.session)):
+                return 0
+            if whose is Whose.OWN:
+                recorded = self._record(event, piece)
+            else:
+                self._pass_by(event, piece, whose)
         self._pending.popleft()
         return recorded
 
@@ -256,16 +260,24 @@ class Recording:
             self._has_index = False
         self._is_index_fresh = True
 
-    def _whose(self, step: Step) -> Whose:
-        """Whether the event is its session's own, or one that it has in common with the session it was forked from (13.3)."""
+    def _whose(self, step: Step) -> Whose | None:
+        """Whether the event is its session's own, or one that it has in common with the session it was forked from (13.3).
+
+        None: the index did not answer just now, and is to be asked again.
+        """
         record = self._existing(step.session)
         if not self._may_be_shared(step, record):
             return Whose.OWN
-        self._judged = self._common.judge(step, record, self._agent_of(step.session))
-        return self._judged
+        try:
+            return self._common.judge(step, record, self._agent_of(step.session))
+        except GraphError:
+            self._in_vain += 1
+            self._has_index = self._in_vain < _MOST_IN_VAIN
+            self._is_index_fresh = False
+            return None
 
-    def _pass_by(self, step: Step, piece: Piece) -> None:
-        if self._judged is Whose.UNDECIDED:
+    def _pass_by(self, step: Step, piece: Piece, whose: Whose) -> None:
+        if whose is Whose.UNDECIDED:
             self._common.hold(step, piece)
             return
         for own, of in self._common.released(step.session, self._agent_of(step.session)):
@@ -290,12 +302,9 @@ class Recording:
         return self.adapter.GLOBAL_IDS and self._has_index and self._common.may_share(step, record)
 
     def _elsewhere(self, agent: str, source_id: str) -> tuple[str, str] | None:
-        """(session, hash) of the entry that has an event of the agent, as far as the index knows."""
-        try:
-            with closing(Graph(self._session_writer.home.graph, patience_s=_PATIENCE_S)) as graph:
-                found = known_step(graph, agent, source_id)
-        except TallystickError:
-            return None
+        """(session, hash) of the entry that has an event of the agent, as far as the index knows. Raises GraphError."""
+        with closing(Graph(self._session_writer.home.graph, patience_s=_PATIENCE_S)) as graph:
+            found = known_step(graph, agent, source_id)
         if found is None:
             return None
         return found.session, found.hash
