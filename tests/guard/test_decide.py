@@ -9,9 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tallystick.agents.hooks import SettingsFile, hook_adapter
-from tallystick.errors import PolicyError
 from tallystick.guard.decide import AgentMachine, Decider
-from tallystick.guard.fallback_decision import UNDECIDED, undecided
 from tallystick.journal.home import Home
 from tallystick.model.decision import Call, Decision, Effect
 from tallystick.policy.world import Marker
@@ -286,12 +284,6 @@ def test_with_a_broken_policy_the_shipped_ones_decide(tmp_path: Path) -> None:
     assert "mine.cedar, the policy on line 3" in (machine.decider.policies.error or "")
     assert machine.shell("rm -rf ~/.tally").effect is Effect.DENY
     assert machine.shell("ls").effect is Effect.ALLOW
-
-
-def test_what_nobody_could_decide_is_answered_with_the_reason() -> None:
-    answer = undecided(Effect.ASK, PolicyError("the policies cannot judge a call: overflow"))
-    assert (answer.effect, answer.rules, answer.policy) == (Effect.ASK, (UNDECIDED,), None)
-    assert "overflow" in answer.reason
 
 
 def test_settings_that_a_variable_moves_are_protected_there(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from tallystick.catalog.agents import CONVENTIONS
 from tallystick.errors import NotFoundError
 from tallystick.graph.queries import SessionFilter, list_sessions
 from tallystick.guard.decide import AgentMachine, Decider
-from tallystick.guard.fallback_decision import UNDECIDED
+from tallystick.guard.fallback_decision import is_undecided
 from tallystick.guard.recorded_context import Moment
 from tallystick.journal.home import Home
 from tallystick.journal.read import read_session
@@ -147,16 +147,13 @@ def _precedes(call: Recorded) -> Callable[[Recorded], bool]:
     return precedes
 
 
-_UNDECIDED = frozenset((UNDECIDED, "hooks.on_error"))
-
-
 def _agreement(index: Index, home: Home, now: Decision, found: _Found) -> Agreement:
     """Whether a decision is the one that was made. Of one that let a call through in silence, nothing is on record."""
     step, then = found.call, found.decided or {}
     if step is None or step.meta.get("source") != Source.HOOK.value or "spooled" in step.meta:
         return Agreement.NOT_COMPARED
     rules = _rules_in(then)
-    if rules & _UNDECIDED or then.get("decided_by", "policy") != "policy":
+    if is_undecided(rules) or then.get("decided_by", "policy") != "policy":
         return Agreement.NOT_COMPARED
     if then.get("policy", now.policy) != now.policy or _has_changed_since(index, home, step):
         return Agreement.OTHER_RULES

@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from collections import deque
 
-from tallystick.guard.fallback_decision import UNDECIDED
+from tallystick.guard.fallback_decision import is_undecided
 from tallystick.live.delivery import Delivery
 from tallystick.model.decision import Decision
 from tallystick.recording.alert_chain import milliseconds_of
 
 _HOUR_MS = 3_600_000
 _MOST = 10_000
-_NO_POLICY = frozenset((UNDECIDED, "hooks.on_error"))
 
 
 class Undecided:
@@ -25,7 +24,7 @@ class Undecided:
 
     def saw(self, delivery: Delivery, decision: Decision) -> None:
         """A call was decided on, as far as it was."""
-        if _NO_POLICY.intersection(decision.rules):
+        if is_undecided(decision.rules):
             self._at_ms.append(milliseconds_of(delivery.received))
 
     def add(self, number: int, now: str) -> None:

@@ -18,6 +18,7 @@ import msgspec
 from msgspec.structs import replace
 
 from tallystick.errors import FormatError, JournalError
+from tallystick.guard.fallback_decision import ON_ERROR
 from tallystick.journal.durable import replace_file
 from tallystick.journal.opening import open_file, read_whole
 from tallystick.live.delivery import Delivery, Unfinished
@@ -101,7 +102,7 @@ def _decided_before(path: Path) -> Decision | None:
     """What the setting hooks.on_error made of the call, as the file's name says. None: policy is asked again."""
     for effect in (Effect.ALLOW, Effect.ASK, Effect.DENY):
         if path.name.endswith(f".on_error-{effect.value}.spool"):
-            return Decision(effect=effect, rules=("hooks.on_error",), reason="nobody could decide on this call in time")
+            return Decision(effect=effect, rules=(ON_ERROR,), reason="nobody could decide on this call in time")
     return None
 
 

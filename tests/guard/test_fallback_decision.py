@@ -1,0 +1,20 @@
+"""The answer to a call that no policy decided on, and how it is told from those that one did."""
+
+from __future__ import annotations
+
+from tallystick.errors import PolicyError
+from tallystick.guard.fallback_decision import ON_ERROR, UNDECIDED, is_undecided, undecided
+from tallystick.model.decision import NO_OPINION, Effect
+
+
+def test_what_no_one_could_decide_is_answered_with_the_reason() -> None:
+    answer = undecided(Effect.ASK, PolicyError("the policies cannot judge a call: overflow"))
+    assert (answer.effect, answer.rules, answer.policy) == (Effect.ASK, (UNDECIDED,), None)
+    assert "overflow" in answer.reason
+
+
+def test_it_is_told_from_an_answer_that_a_policy_gave() -> None:
+    assert is_undecided(undecided(Effect.ASK, PolicyError("overflow")).rules)
+    assert is_undecided((ON_ERROR,))
+    assert not is_undecided(("a.rule",))
+    assert not is_undecided(NO_OPINION.rules)
