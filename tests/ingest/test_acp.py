@@ -240,7 +240,10 @@ def test_a_policy_that_fails_leaves_the_question_to_the_user(home: Home, tmp_pat
     assert tapped.faults == ("RuntimeError: broken",)
 
 
-def test_the_shipped_policy_keeps_an_agent_from_the_store(home: Home, tmp_path: Path) -> None:
+def test_the_shipped_policy_keeps_an_agent_from_the_store(
+    home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tallystick.ingest.acp_inline._SECONDS", 30.0)  # beside busy processes policies load for longer
     editor = begun(home, decide=policy(home, tmp_path, {}))
     editor.ask("session/new", cwd=str(tmp_path), mcpServers=[])
     editor.prompt(f"run rm -rf {home.folder}", "yes")

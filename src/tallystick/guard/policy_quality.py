@@ -25,7 +25,7 @@ from tallystick.catalog.agents import CONVENTIONS
 from tallystick.errors import FormatError, PolicyError
 from tallystick.guard.decide import AgentMachine, Decider
 from tallystick.guard.effect_counts import EffectCounts
-from tallystick.guard.fallback_decision import undecided
+from tallystick.guard.fallback_decision import undecided_in
 from tallystick.journal.home import Home
 from tallystick.model.decision import Call, Decision, Effect
 from tallystick.model.step import Json, Opening, Source, Step
@@ -33,7 +33,6 @@ from tallystick.recording.record import sealable
 from tallystick.recording.session_writer import SessionWriter
 from tallystick.recording.store import init_store
 from tallystick.workspace.index_live import index_sessions
-from tallystick.workspace.settings import read_setting
 
 HOME_FOLDER = "HOME_FOLDER"
 """Stands in cases for the home folder of the user that the agent runs as."""
@@ -387,7 +386,7 @@ class History:
         try:
             return self._decider.decide(asked)
         except PolicyError as error:
-            return undecided(Effect(str(read_setting(self._machine.home, "hooks.on_error"))), error)
+            return undecided_in(self._machine.home, error)
 
     def happened(self, call: CaseCall) -> None:
         """Record a call as one that was made, with its result, and bring the index up to date."""

@@ -20,7 +20,7 @@ import msgspec
 from tallystick.capture.relay import STANDARD_STREAMS, Ended, Later, Line, Passing, Streams, Way, relay
 from tallystick.errors import PolicyError, TallystickError
 from tallystick.journal.home import Home
-from tallystick.model.decision import Call, Decision, Effect
+from tallystick.model.decision import Call, Decision
 from tallystick.sessions.hermes_provenance import Rule
 
 if TYPE_CHECKING:
@@ -177,13 +177,8 @@ def policy(home: Home, user_home: Path, environment: Mapping[str, str]) -> Calla
         try:
             return decider().decide(call)
         except PolicyError as error:
-            return _undecided(home, error)
+            from tallystick.guard.fallback_decision import undecided_in
+
+            return undecided_in(home, error)
 
     return decide
-
-
-def _undecided(home: Home, error: PolicyError) -> Decision:
-    from tallystick.guard.fallback_decision import undecided
-    from tallystick.workspace.settings import read_setting
-
-    return undecided(Effect(str(read_setting(home, "hooks.on_error"))), error)

@@ -5,13 +5,12 @@ Owns the difference between a call that has effects, of which the setting hooks.
 
 from __future__ import annotations
 
-from tallystick.errors import PolicyError, TallystickError
-from tallystick.guard.fallback_decision import undecided
+from tallystick.errors import PolicyError
+from tallystick.guard.fallback_decision import undecided_in
 from tallystick.hook_looks import only_looks
 from tallystick.journal.home import Home
-from tallystick.model.decision import NO_OPINION, Call, Decision, Effect
+from tallystick.model.decision import NO_OPINION, Call, Decision
 from tallystick.model.intent import Operation
-from tallystick.workspace.settings import read_setting
 
 
 def undecided_on(home: Home, call: Call, error: PolicyError) -> Decision:
@@ -19,10 +18,7 @@ def undecided_on(home: Home, call: Call, error: PolicyError) -> Decision:
     said = {"tool_name": call.tool, "tool_input": call.args, "cwd": call.cwd}
     if _only_reads(call) or only_looks(str(home.folder), call.agent, said):
         return NO_OPINION
-    try:
-        return undecided(Effect(str(read_setting(home, "hooks.on_error"))), error)
-    except TallystickError:
-        return undecided(Effect.ASK, error)
+    return undecided_in(home, error)
 
 
 def _only_reads(call: Call) -> bool:
