@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from tallystick.errors import NotFoundError
-from tallystick.guard.explain import Agreement, Explained, explain_command, explain_step
+from tallystick.guard.differing import Outcome
+from tallystick.guard.explain import Explained, explain_command, explain_step
 from tallystick.guard.fallback_decision import UNDECIDED
 from tallystick.guard.policy_change import Change, step_of_change
 from tallystick.journal.home import Home
@@ -44,7 +45,7 @@ def test_a_recorded_call_is_judged_in_the_folder_it_was_made_in_and_by_what_was_
         assert [act.target for act in found.acts if act.action == "write"] == [f"{tmp_path}/then/notes.md"]
         assert found.recorded is not None
         assert (found.recorded["rules"], found.recorded["content.text"]) == (["mine.old"], "Who wants this?")
-        assert found.agreement is Agreement.DIFFERENT
+        assert found.agreement is Outcome.DIFFERENT
         with pytest.raises(NotFoundError, match="is not a call of a tool"):
             explain_step(index, home, f"{sid}:{call + 1}")
 
@@ -85,8 +86,8 @@ def test_a_step_is_judged_by_what_its_session_had_done_before_it(work: Work) -> 
     assert work.call("Bash", send).effect is Effect.ASK
     first, last = explained(work, 2), explained(work, 6)
     assert (first.call.args, last.call.args) == (send, send)
-    assert (first.decision.effect, first.agreement) == (Effect.ALLOW, Agreement.SAME)
-    assert (last.decision.effect, last.agreement) == (Effect.ASK, Agreement.SAME)
+    assert (first.decision.effect, first.agreement) == (Effect.ALLOW, Outcome.SAME)
+    assert (last.decision.effect, last.agreement) == (Effect.ASK, Outcome.SAME)
 
 
 def test_a_step_is_judged_by_who_had_written_a_file_before_it(work: Work) -> None:
@@ -97,8 +98,8 @@ def test_a_step_is_judged_by_who_had_written_a_file_before_it(work: Work) -> Non
     last = explained(work, 6)
     work.write("a.sh", "#!/bin/sh\necho hello\n")
     first = explained(work, 4)
-    assert (first.decision.effect, first.agreement) == (Effect.ALLOW, Agreement.SAME)
-    assert (last.decision.effect, last.agreement) == (Effect.ASK, Agreement.SAME)
+    assert (first.decision.effect, first.agreement) == (Effect.ALLOW, Outcome.SAME)
+    assert (last.decision.effect, last.agreement) == (Effect.ASK, Outcome.SAME)
 
 
 def test_an_answer_that_no_policy_gave_is_not_compared(home: Home, session_writer: SessionWriter) -> None:
@@ -108,16 +109,16 @@ def test_an_answer_that_no_policy_gave_is_not_compared(home: Home, session_write
     session_writer.seal()
     with open_index(home) as index:
         (sid,) = [sid for sid, _ in home.sessions()]
-        assert explain_step(index, home, f"{sid}:{call}").agreement is Agreement.NOT_COMPARED
+        assert explain_step(index, home, f"{sid}:{call}").agreement == "not-compared"
 
 
 def test_what_other_policies_said_is_not_compared(work: Work) -> None:
     work.call("Bash", {"command": "git status"})
-    assert explained(work, 2).agreement is Agreement.SAME
+    assert explained(work, 2).agreement is Outcome.SAME
     change = Change(digest="ab", before="cd", profile=Profile.STRICT, rules=1)
     work.session_writer.add(RECORDER, step_of_change(change))
     work.session_writer.seal()
-    assert explained(work, 2).agreement is Agreement.OTHER_RULES
+    assert explained(work, 2).agreement is Outcome.OTHER_RULES
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from tallystick.journal.home import Home
 from tallystick.journal.read import read_session
 from tallystick.live.agreement import LiveAgreement
 from tallystick.live.alerts import LiveAlerts
-from tallystick.model.decision import Decision, Effect
+from tallystick.model.decision import Call, Decision, Effect
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Opening, Source, Step
 from tallystick.policy.alert import DISAGREEMENT
@@ -35,9 +35,8 @@ class Work:
         self.sid = record.sid
 
     def differ(self, then: Decision, now: Decision, *, session: str = "s") -> None:
-        found = Difference(
-            agent="claude-code", session=session, tool="Bash", call_id="c1", sid=self.sid, n=3, then=then, now=now
-        )
+        call = Call(agent="claude-code", session=session, tool="Bash", call_id="c1")
+        found = Difference(call=call, sid=self.sid, n=3, then=then, now=now)
         self.agreement.note(Compared(outcome=Outcome.DIFFERENT, difference=found))
 
     def alerts(self) -> list[Recorded]:

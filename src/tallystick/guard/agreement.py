@@ -13,9 +13,11 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import NamedTuple
 
+import msgspec
+
 from tallystick.errors import PolicyError, TallystickError
 from tallystick.guard.decide import Decider
-from tallystick.guard.differing import Compared, Difference, Outcome
+from tallystick.guard.differing import Compared, Difference, Outcome, answer_of, compare
 from tallystick.guard.family_reader import FamilyReader
 from tallystick.guard.judgement import LAG_US, Judgement, NotedMachine
 from tallystick.guard.live_world import LiveWorld
@@ -24,7 +26,6 @@ from tallystick.guard.session_families import FamilyJournal
 from tallystick.journal.home import Home
 from tallystick.journal.kept_states import erasure_mark
 from tallystick.journal.read import read_file
-from tallystick.model.decision import Decision, Effect
 from tallystick.model.moments import microseconds
 from tallystick.model.recorded import Recorded
 from tallystick.policy.world import Provenance
@@ -143,25 +144,19 @@ class Agreement:
             now = self._decider.decide_in(world, call)
         except PolicyError:
             return Compared(outcome=Outcome.OTHER_RULES)
-        if self._decider.policies.settings != judged.settings or now.policy != then.policy:
+        if self._decider.policies.settings != judged.settings:
             return Compared(outcome=Outcome.OTHER_RULES)
-        if answer(now) == answer(then):
-            return Compared(outcome=Outcome.SAME)
+        outcome = compare(answer_of(then), answer_of(now))
+        if outcome is not Outcome.DIFFERENT:
+            return Compared(outcome=outcome)
         since_us = judged.at_us - LAG_US
         has_changed = any(self._has_changed(path, since_us) for path in world.asked | self._asked)
         if has_changed or self._looked.get(family):
             return Compared(outcome=Outcome.CHANGED)
-        found = Difference(
-            agent=call.agent,
-            session=call.session,
-            tool=call.tool,
-            call_id=call.call_id,
-            sid=place.sid,
-            n=place.n,
-            then=then,
-            now=now,
+        named = msgspec.structs.replace(call, args=None, cwd=None)
+        return Compared(
+            outcome=outcome, difference=Difference(call=named, sid=place.sid, n=place.n, then=then, now=now)
         )
-        return Compared(outcome=Outcome.DIFFERENT, difference=found)
 
     def _before(self, judged: Judgement, family: Family, reader: FamilyReader, place: _Place) -> Before:
         """What the record says was there before a call: no change of a file that came with it or later."""
@@ -185,11 +180,6 @@ class _Again(NotedMachine):
         """What the record says of a path."""
         self.asked.add(path)
         return super().provenance(path)
-
-
-def answer(decision: Decision) -> tuple[Effect, Effect | None, frozenset[str]]:
-    """What is compared of a decision: not its words."""
-    return decision.effect, decision.would, frozenset(decision.rules)
 
 
 def _was_there(judged: Judgement) -> Callable[[Recorded], bool]:

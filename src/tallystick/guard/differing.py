@@ -1,15 +1,17 @@
-"""The result of making a decision again from the record, in the form in which it is reported.
+"""Whether a decision that is made again is the one that was made, and the form in which that is reported.
 
-Owns the form. It stands apart from `agreement`, which brings the engine along, so that anyone can be told.
+Owns what of two decisions is compared. It stands apart from `agreement` and `explain`, which bring the engine along, so that
+anyone can be told.
 """
 
 from __future__ import annotations
 
 import enum
+from typing import NamedTuple
 
 import msgspec
 
-from tallystick.model.decision import Decision
+from tallystick.model.decision import Call, Decision
 
 
 class Outcome(enum.StrEnum):
@@ -25,14 +27,34 @@ class Outcome(enum.StrEnum):
     """The record does not have what it would be made of: the call is not in it or not in the index, or it is too long."""
 
 
+class ComparedAnswer(NamedTuple):
+    """What is compared of a decision: not its words."""
+
+    policy: str | None
+    effect: str
+    would: str | None
+    rules: frozenset[str]
+
+
+def answer_of(decision: Decision) -> ComparedAnswer:
+    """What is compared of a decision."""
+    return ComparedAnswer(decision.policy, decision.effect, decision.would, frozenset(decision.rules))
+
+
+def compare(then: ComparedAnswer, now: ComparedAnswer) -> Outcome:
+    """What two answers show, as far as they alone tell."""
+    if then.policy != now.policy:
+        return Outcome.OTHER_RULES
+    if then == now:
+        return Outcome.SAME
+    return Outcome.DIFFERENT
+
+
 class Difference(msgspec.Struct, frozen=True, kw_only=True):
     """A call that was answered otherwise than the record says."""
 
-    agent: str
-    session: str
-    """The agent's own id of it."""
-    tool: str
-    call_id: str | None
+    call: Call
+    """Without its arguments and its folder."""
     sid: str
     n: int
     """The step that the call is."""

@@ -7,11 +7,10 @@ whether the two agree.
 
 from __future__ import annotations
 
-import enum
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final, Literal, NamedTuple
 
 import msgspec
 
@@ -19,6 +18,7 @@ from tallystick.catalog.agents import CONVENTIONS
 from tallystick.errors import NotFoundError
 from tallystick.graph.queries import SessionFilter, list_sessions
 from tallystick.guard.decide import AgentMachine, Decider
+from tallystick.guard.differing import ComparedAnswer, Outcome, answer_of, compare
 from tallystick.guard.fallback_decision import is_undecided
 from tallystick.guard.recorded_context import Moment
 from tallystick.journal.home import Home
@@ -48,15 +48,8 @@ class ToldAct(msgspec.Struct, frozen=True, kw_only=True):
     rules: tuple[str, ...]
 
 
-class Agreement(enum.StrEnum):
-    """Whether a decision that is made again from the record is the one that was made."""
-
-    SAME = "same"
-    DIFFERENT = "different"
-    OTHER_RULES = "other-rules"
-    """Other policies, or another profile, were in force: the two are not compared."""
-    NOT_COMPARED = "not-compared"
-    """No policy decided: the answer was that of hooks.on_error, or the call was never asked about."""
+NOT_COMPARED: Final = "not-compared"
+"""No policy decided: the answer was that of hooks.on_error, or the call was never asked about."""
 
 
 class Explained(msgspec.Struct, frozen=True, kw_only=True):
@@ -67,8 +60,8 @@ class Explained(msgspec.Struct, frozen=True, kw_only=True):
     context: dict[str, Json]
     acts: tuple[ToldAct, ...]
     recorded: dict[str, Json] | None = None
-    agreement: Agreement | None = None
-    """None: the call is not a recorded one."""
+    agreement: Outcome | Literal["not-compared"] | None = None
+    """Whether it is the decision that was made then. None: the call is not a recorded one."""
 
 
 def explain_command(home: Home, command: str, *, tool: str, agent: str, folder: str) -> Explained:
@@ -147,20 +140,23 @@ def _precedes(call: Recorded) -> Callable[[Recorded], bool]:
     return precedes
 
 
-def _agreement(index: Index, home: Home, now: Decision, found: _Found) -> Agreement:
+def _agreement(index: Index, home: Home, now: Decision, found: _Found) -> Outcome | Literal["not-compared"]:
     """Whether a decision is the one that was made. Of one that let a call through in silence, nothing is on record."""
     step, then = found.call, found.decided or {}
     if step is None or step.meta.get("source") != Source.HOOK.value or "spooled" in step.meta:
-        return Agreement.NOT_COMPARED
+        return NOT_COMPARED
     rules = _rules_in(then)
     if is_undecided(rules) or then.get("decided_by", "policy") != "policy":
-        return Agreement.NOT_COMPARED
-    if then.get("policy", now.policy) != now.policy or _has_changed_since(index, home, step):
-        return Agreement.OTHER_RULES
-    effects = (str(then.get("effect", Effect.ALLOW.value)), then.get("would"))
-    if effects == (now.effect.value, now.would) and rules == frozenset(now.rules):
-        return Agreement.SAME
-    return Agreement.DIFFERENT
+        return NOT_COMPARED
+    policy, effect, would = then.get("policy", now.policy), then.get("effect", Effect.ALLOW.value), then.get("would")
+    shown = compare(ComparedAnswer(_text(policy), str(effect), _text(would), rules), answer_of(now))
+    if shown is not Outcome.OTHER_RULES and _has_changed_since(index, home, step):
+        return Outcome.OTHER_RULES
+    return shown
+
+
+def _text(said: Json) -> str | None:
+    return None if said is None else str(said)
 
 
 def _rules_in(decided: dict[str, Json]) -> frozenset[str]:

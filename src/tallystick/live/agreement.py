@@ -13,7 +13,6 @@ from tallystick.graph.session_ids import step_id_of
 from tallystick.guard.differing import Compared, Difference, Outcome
 from tallystick.journal.archive import system_clock
 from tallystick.live.alerts import LiveAlerts
-from tallystick.model.decision import Call
 from tallystick.model.step import Opening
 from tallystick.policy.alert import CallPlace, alert_of_difference
 from tallystick.recording.alert_chain import milliseconds_of
@@ -44,7 +43,7 @@ class LiveAgreement:
 
     def _seal(self, found: Difference) -> None:
         alert = alert_of_difference(
-            Call(agent=found.agent, session=found.session, tool=found.tool, call_id=found.call_id),
+            found.call,
             CallPlace(name=f"{found.sid}:{found.n}", call_id=step_id_of(found.sid, found.n)),
             then=found.then,
             now=found.now,
@@ -54,8 +53,8 @@ class LiveAgreement:
 
     def _record_of(self, found: Difference) -> SessionRecord:
         """The session of the call; of one that has ended, the recorder's own."""
-        writer = self._session_writer.writer
-        record = writer.find(found.agent, writer.current(found.agent, found.session))
+        writer, call = self._session_writer.writer, found.call
+        record = writer.find(call.agent, writer.current(call.agent, call.session))
         if record is not None and not record.journal.ended:
             return record
         return self._session_writer.open(Opening(session=SESSION, agent=RECORDER))

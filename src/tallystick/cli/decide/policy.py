@@ -290,7 +290,7 @@ def _then_text(found: Explained) -> Iterator[str]:
     if isinstance(said, list) and said:
         named = f" ({', '.join(one_line(str(rule)) for rule in said)})"
     yield f"decided at the time: {one_line(str(decided.get('effect', 'allow')))}{named}"
-    yield _AGREEMENT[found.agreement.value]
+    yield _AGREEMENT[found.agreement]
 
 
 def _value(value: Json) -> str:
