@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 
 from tallystick.model.step import Json, Source, Step
 from tallystick.recording.corroboration import (
-    Agreement,
+    Corroboration,
     Told,
     Waiting,
-    agreement,
+    corroboration,
     is_unnamed,
     join_key,
     normal,
@@ -41,44 +41,44 @@ def call(args: Json, **rest: Any) -> Step:
 
 @given(TOLD)
 def test_what_is_told_agrees_with_itself(told: Told) -> None:
-    assert agreement(told, told) is Agreement.SAME
+    assert corroboration(told, told) is Corroboration.SAME
     assert told_already(told, told) == told.names()
 
 
 @given(TOLD, TOLD)
 def test_whether_two_contradict_each_other_does_not_depend_on_who_came_first(first: Told, second: Told) -> None:
-    one, other = agreement(first, second), agreement(second, first)
-    assert (one is Agreement.OTHER) == (other is Agreement.OTHER)
-    if one is Agreement.SAME:
+    one, other = corroboration(first, second), corroboration(second, first)
+    assert (one is Corroboration.OTHER) == (other is Corroboration.OTHER)
+    if one is Corroboration.SAME:
         assert told_already(first, second) == second.names()
 
 
 @given(TOLD, st.dictionaries(NAMES, JSON, min_size=1))
 def test_more_is_said_exactly_where_a_value_is_new(told: Told, more: dict[str, Json]) -> None:
     both = Told({**more, **told.values}, told.raw, told.tokens, told.success)
-    expected = Agreement.MORE if both.names() > told.names() else Agreement.SAME
-    assert agreement(told, both) is expected
-    assert agreement(both, told) is Agreement.SAME
+    expected = Corroboration.MORE if both.names() > told.names() else Corroboration.SAME
+    assert corroboration(told, both) is expected
+    assert corroboration(both, told) is Corroboration.SAME
 
 
 @each_case("name, one, other")
 def test_the_same_in_another_shape_is_the_same(name: str, one: Json, other: Json) -> None:
-    assert agreement(Told({name: one}), Told({name: other})) is Agreement.SAME
-    assert agreement(Told({name: other}), Told({name: one})) in (Agreement.SAME, Agreement.MORE)
+    assert corroboration(Told({name: one}), Told({name: other})) is Corroboration.SAME
+    assert corroboration(Told({name: other}), Told({name: one})) in (Corroboration.SAME, Corroboration.MORE)
     assert (normal(name, one) == normal(name, other)) == (name != "content.result")
 
 
 @each_case("name, one, other")
 def test_what_says_something_else_is_not_the_same(name: str, one: Json, other: Json) -> None:
-    assert agreement(Told({name: one}), Told({name: other})) is Agreement.OTHER
+    assert corroboration(Told({name: one}), Told({name: other})) is Corroboration.OTHER
 
 
 def test_success_and_tokens_are_compared_only_where_both_say_them() -> None:
     said = {"content.output": "x"}
-    assert agreement(Told(said, success=True), Told(said)) is Agreement.SAME
-    assert agreement(Told(said, success=True), Told(said, success=False)) is Agreement.OTHER
-    assert agreement(Told(said), Told(said, tokens={"output": 1})) is Agreement.MORE
-    assert agreement(Told(said, tokens={"output": 2}), Told(said, tokens={"output": 1})) is Agreement.OTHER
+    assert corroboration(Told(said, success=True), Told(said)) is Corroboration.SAME
+    assert corroboration(Told(said, success=True), Told(said, success=False)) is Corroboration.OTHER
+    assert corroboration(Told(said), Told(said, tokens={"output": 1})) is Corroboration.MORE
+    assert corroboration(Told(said, tokens={"output": 2}), Told(said, tokens={"output": 1})) is Corroboration.OTHER
 
 
 def test_an_event_is_looked_for_by_type_tool_and_what_was_asked_or_said() -> None:

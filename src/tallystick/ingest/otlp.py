@@ -21,7 +21,7 @@ from tallystick.agents.protocols.otlp import Memory, Signal, events_of
 from tallystick.errors import FormatError, JournalError
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Json, Loss, Opening, Source, Step
-from tallystick.recording.corroboration import Agreement, agreement, told_by
+from tallystick.recording.corroboration import Corroboration, corroboration, told_by
 from tallystick.recording.record import SessionRecord
 from tallystick.recording.session_writer import SessionWriter
 
@@ -164,7 +164,7 @@ def _with_what_was_said(record: SessionRecord, step: Step) -> Step | None:
     if own is None or own.withheld or "same" in own.meta:
         return step
     before, now = told_by(own, own.values, own.raw), told_by(step, step.values, step.raw)
-    if agreement(before, now) is Agreement.SAME and (now.success is None or before.success is not None):
+    if corroboration(before, now) is Corroboration.SAME and (now.success is None or before.success is not None):
         return None
     kept = {key: own.meta[key] for key in _KEPT if key in own.meta}
     return replace(step, meta={**kept, **step.meta}, values={**before.values, **step.values})

@@ -33,7 +33,7 @@ _COMMANDS = frozenset(("command", "cmd"))
 _FRAME = re.compile(r"(?:(?:[A-Z][A-Za-z ]{0,30}: [^\n]{0,200}|Process exited with code -?\d+)\n){1,8}Output:(?:\s|\Z)")
 
 
-class Agreement(enum.StrEnum):
+class Corroboration(enum.StrEnum):
     """How one source's report of an event stands to another's."""
 
     SAME = "same"
@@ -68,16 +68,16 @@ def told_by(step: Step | Recorded, values: Mapping[str, Json], raw: Mapping[str,
     return Told(shown, kept, meta.get("tokens"), meta.get("success"), meta.get("exit_code"))
 
 
-def agreement(first: Told, second: Told) -> Agreement:
+def corroboration(first: Told, second: Told) -> Corroboration:
     """How `second`, of another source, stands to `first`."""
     both = (first.values.keys() | first.raw.keys()) & second.names()
     relations = {_relation_at(name, first, second) for name in both}
-    if Agreement.OTHER in relations or not _compatible(first, second):
-        return Agreement.OTHER
+    if Corroboration.OTHER in relations or not _compatible(first, second):
+        return Corroboration.OTHER
     is_more = second.names() - first.names() or (first.tokens is None and second.tokens is not None)
-    if is_more or Agreement.MORE in relations:
-        return Agreement.MORE
-    return Agreement.SAME
+    if is_more or Corroboration.MORE in relations:
+        return Corroboration.MORE
+    return Corroboration.SAME
 
 
 _OUTRANKED = {"transcript": frozenset(("hook",))}
@@ -110,30 +110,30 @@ def _same_where_both_say(first: Json, second: Json) -> bool:
 def told_already(first: Told, second: Told) -> frozenset[str]:
     """The names of values of `second` that say nothing that those of `first` do not."""
     both = first.names() & second.names()
-    return frozenset(name for name in both if _relation_at(name, first, second) is Agreement.SAME)
+    return frozenset(name for name in both if _relation_at(name, first, second) is Corroboration.SAME)
 
 
-def _relation_at(name: str, first: Told, second: Told) -> Agreement:
+def _relation_at(name: str, first: Told, second: Told) -> Corroboration:
     if name in first.raw or name in second.raw:
         is_same = name in first.raw and first.raw[name] == second.raw.get(name)
         if is_same:
-            return Agreement.SAME
-        return Agreement.OTHER
+            return Corroboration.SAME
+        return Corroboration.OTHER
     return _relation(name, first.values[name], second.values[name])
 
 
-def _relation(name: str, first: Json, second: Json) -> Agreement:
+def _relation(name: str, first: Json, second: Json) -> Corroboration:
     """How a value stands to another source's. An object may leave out members that the other has: what both have counts."""
     if normal(name, first) == normal(name, second):
-        return Agreement.SAME
+        return Corroboration.SAME
     if name == "content.args" or not (isinstance(first, dict) and isinstance(second, dict)):
-        return Agreement.OTHER
+        return Corroboration.OTHER
     relations = {_relation(name, first[key], second[key]) for key in first.keys() & second.keys()}
-    if Agreement.OTHER in relations or not relations:
-        return Agreement.OTHER
-    if second.keys() - first.keys() or Agreement.MORE in relations:
-        return Agreement.MORE
-    return Agreement.SAME
+    if Corroboration.OTHER in relations or not relations:
+        return Corroboration.OTHER
+    if second.keys() - first.keys() or Corroboration.MORE in relations:
+        return Corroboration.MORE
+    return Corroboration.SAME
 
 
 def normal(name: str, value: Json) -> bytes:

@@ -14,10 +14,10 @@ import msgspec
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Json, Step
 from tallystick.recording.corroboration import (
-    Agreement,
+    Corroboration,
     Told,
     Waiting,
-    agreement,
+    corroboration,
     ends_otherwise,
     is_unnamed,
     join_key,
@@ -179,7 +179,7 @@ class EventIndex:
         told = told_by(step, step.values, step.raw)
         own = next((each for each in whole if each.meta.get("source") == step.source.value), None)
         if own is None and step.type == "tool_result" and self._revises(step.source.value, told, whole):
-            differs = agreement(self.told(whole[0]), told) is Agreement.OTHER
+            differs = corroboration(self.told(whole[0]), told) is Corroboration.OTHER
             return Judgement(Outcome.REVISED, whole[-1].n, is_contradicted=differs)
         if own is None:
             return self._second_witness(step.source.value, told, whole)
@@ -194,11 +194,11 @@ class EventIndex:
 
     def _second_witness(self, source: str, told: Told, tellings: list[Recorded]) -> Judgement:
         for each in tellings:
-            if each.withheld or agreement(self.told(each), told) is Agreement.SAME:
+            if each.withheld or corroboration(self.told(each), told) is Corroboration.SAME:
                 is_seen = self.known.is_seen(each.n, source)
                 return Judgement(Outcome.KNOWN if is_seen else Outcome.CORROBORATED, tellings[-1].n)
         before = self.told(tellings[0])
-        is_more = agreement(before, told) is Agreement.MORE
+        is_more = corroboration(before, told) is Corroboration.MORE
         if is_more:
             outcome = Outcome.EXTENDED
         else:
@@ -208,7 +208,7 @@ class EventIndex:
     def _repeats(self, own: Recorded, told: Told) -> bool:
         """Whether a source says again what is in its entry and, where that is the same, in the one it corroborates."""
         before = self.told(own)
-        return before.names() == told.names() and agreement(before, told) is Agreement.SAME
+        return before.names() == told.names() and corroboration(before, told) is Corroboration.SAME
 
     def told(self, step: Recorded) -> Told:
         """What an entry says that 13.3 compares, with what it left to the one it corroborates."""
