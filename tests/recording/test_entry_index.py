@@ -65,7 +65,7 @@ def test_an_event_is_found_by_its_newest_telling_whoever_told_it() -> None:
     assert known.find("hook/1") == known.find("c") == 4
     assert known.find("other") == 3
     assert [known.first(n) for n in range(5)] == [0, 1, 1, 3, 1]
-    assert known.tellings(2) == (1, 2, 4)
+    assert known.reports(2) == (1, 2, 4)
     assert known.names(4) == ("hook/1", "c")
     assert known.names(0) == ()
 

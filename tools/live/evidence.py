@@ -27,7 +27,7 @@ class Event(msgspec.Struct, frozen=True, kw_only=True):
     n: int
     type: str
     names: frozenset[str]
-    """The ids of all tellings: of the first, of those seen again, revised or contradicted."""
+    """The ids of all reports: of the first, of those seen again, revised or contradicted."""
     sources: frozenset[str]
     meta: dict[str, Json]
     content: dict[str, Json]

@@ -160,7 +160,7 @@ def _with_what_was_said(record: SessionRecord, step: Step) -> Step | None:
         n = record.known.find(step.source_id)
     own = None
     if n is not None:
-        own = _own_telling(record, n)
+        own = _own_report(record, n)
     if own is None or own.withheld or "same" in own.meta:
         return step
     before, now = told_by(own, own.values, own.raw), told_by(step, step.values, step.raw)
@@ -170,9 +170,9 @@ def _with_what_was_said(record: SessionRecord, step: Step) -> Step | None:
     return replace(step, meta={**kept, **step.meta}, values={**before.values, **step.values})
 
 
-def _own_telling(record: SessionRecord, n: int) -> Recorded | None:
-    tellings = (record.read(each) for each in reversed(record.known.tellings(n)))
-    return next((each for each in tellings if each is not None and each.meta.get("source") == Source.OTEL.value), None)
+def _own_report(record: SessionRecord, n: int) -> Recorded | None:
+    reports = (record.read(each) for each in reversed(record.known.reports(n)))
+    return next((each for each in reports if each is not None and each.meta.get("source") == Source.OTEL.value), None)
 
 
 # The form of requests -----------------------------------------------------------------------------------------------------

@@ -102,7 +102,7 @@ class KnownSteps:
             n = self._under_another_name(source_id)
         if n is None:
             return None
-        return self.tellings(n)[-1]
+        return self.reports(n)[-1]
 
     def _under_another_name(self, source_id: str) -> int | None:
         """What belongs to an event (`<call id>/result`) that another source names differently."""
@@ -120,7 +120,7 @@ class KnownSteps:
         """The first report of the event that entry `n` tells."""
         return self._first.get(n, n)
 
-    def tellings(self, n: int) -> tuple[int, ...]:
+    def reports(self, n: int) -> tuple[int, ...]:
         """The entries that tell the same event as entry `n`, oldest first."""
         first = self.first(n)
         return (first, *self._later.get(first, ()))

@@ -134,14 +134,14 @@ class EventIndex:
         else:
             waiting = self._unnamed
         for n in waiting.candidates(key):
-            told = [self._read(each) for each in self.known.tellings(n)]
+            told = [self._read(each) for each in self.known.reports(n)]
             first = told[0]
             if first is None or self._is_told_by(n, told, step.source.value):
                 continue
             apart = seconds_apart(first.meta.get("ts"), step.ts)
             if apart is None or abs(apart) <= _MOST_APART_S:
                 waiting.remove(n)
-                return self.known.tellings(n)[-1]
+                return self.known.reports(n)[-1]
             if apart > 0:  # its other half is not coming any more
                 waiting.remove(n)
         return None
@@ -172,9 +172,9 @@ class EventIndex:
         Args:
             step: with its values as they would be sealed. exactly: what `said_exactly` gives for it.
         """
-        tellings = [self._read(each) for each in reversed(self.known.tellings(n))]
-        whole = [each for each in tellings if each is not None]
-        if len(whole) < len(tellings):  # the file was rewritten meanwhile: nothing can be compared
+        reports = [self._read(each) for each in reversed(self.known.reports(n))]
+        whole = [each for each in reports if each is not None]
+        if len(whole) < len(reports):  # the file was rewritten meanwhile: nothing can be compared
             return Judgement(Outcome.KNOWN, n)
         told = told_by(step, step.values, step.raw)
         own = next((each for each in whole if each.meta.get("source") == step.source.value), None)
@@ -186,24 +186,24 @@ class EventIndex:
         is_same = own.withheld or (self._repeats(own, told) if "same" in own.meta else said_exactly(own) == exactly)
         return Judgement(Outcome.KNOWN if is_same else Outcome.REVISED, own.n)
 
-    def _revises(self, source: str, told: Told, tellings: list[Recorded]) -> bool:
+    def _revises(self, source: str, told: Told, reports: list[Recorded]) -> bool:
         """Whether a source outranks those that reported a result, and says otherwise how it ended."""
-        if not outranks(source, (each.meta.get("source") for each in tellings)):
+        if not outranks(source, (each.meta.get("source") for each in reports)):
             return False
-        return not tellings[0].withheld and ends_otherwise(self.told(tellings[0]), told)
+        return not reports[0].withheld and ends_otherwise(self.told(reports[0]), told)
 
-    def _second_witness(self, source: str, told: Told, tellings: list[Recorded]) -> Judgement:
-        for each in tellings:
+    def _second_witness(self, source: str, told: Told, reports: list[Recorded]) -> Judgement:
+        for each in reports:
             if each.withheld or corroboration(self.told(each), told) is Corroboration.SAME:
                 is_seen = self.known.is_seen(each.n, source)
-                return Judgement(Outcome.KNOWN if is_seen else Outcome.CORROBORATED, tellings[-1].n)
-        before = self.told(tellings[0])
+                return Judgement(Outcome.KNOWN if is_seen else Outcome.CORROBORATED, reports[-1].n)
+        before = self.told(reports[0])
         is_more = corroboration(before, told) is Corroboration.MORE
         if is_more:
             outcome = Outcome.EXTENDED
         else:
             outcome = Outcome.CONTRADICTED
-        return Judgement(outcome, tellings[0].n, told_already(before, told))
+        return Judgement(outcome, reports[0].n, told_already(before, told))
 
     def _repeats(self, own: Recorded, told: Told) -> bool:
         """Whether a source says again what is in its entry and, where that is the same, in the one it corroborates."""

@@ -71,7 +71,7 @@ class SessionRecord:
         self.callbacks: list[OnStep] = []
         self._zone = rules.zone
         self._sightings: dict[str, list[dict[str, Json]]] = {}
-        self._tellings = EventIndex(self._read_clean)
+        self._events = EventIndex(self._read_clean)
         self._end: dict[str, Json] = {}
         self._end_source = ""
         self._is_there = False
@@ -95,7 +95,7 @@ class SessionRecord:
 
     def _take(self, n: int, digest: bytes, text: bytes) -> None:
         if n == 0:
-            self._tellings, self.request, self._offset = EventIndex(self._read_clean), None, 0
+            self._events, self.request, self._offset = EventIndex(self._read_clean), None, 0
             self.used, self.checkpoints, self.configured = Used(), Checkpoints(), []
         self._owed = None
         step = read_line(self.archive.home, text)
@@ -106,11 +106,11 @@ class SessionRecord:
         self._sum_up(n, digest, step.meta)
         self._see_opening(step)
         if step.type == "sighting":
-            self._tellings.take_sighting(step)
+            self._events.take_sighting(step)
         else:
-            if step.unloaded and self._tellings.needs_blobs(source_id):
+            if step.unloaded and self._events.needs_blobs(source_id):
                 step = read_line(self.archive.home, text, load_blobs=True)
-            self._tellings.take(n, source_id, tells, step)
+            self._events.take(n, source_id, tells, step)
         if opens_request(step):
             self.request = n
         elif step.type == "session_end":
@@ -153,7 +153,7 @@ class SessionRecord:
     @property
     def known(self) -> KnownSteps:
         """The entries of the journal."""
-        return self._tellings.known
+        return self._events.known
 
     @property
     def status(self) -> Status:
@@ -187,13 +187,13 @@ class SessionRecord:
         if self._scrub:
             step = scrub_step(step)
         with self.journal.locked():
-            n = self._tellings.find(step)
+            n = self._events.find(step)
             if n is None or self._ends_anew(step):
                 owed = self._owed_after(step)
                 n = self._append(step, foreign, {})
                 self._owed = owed
                 return Outcome.RECORDED, n
-            judgement = self._tellings.judge(as_sealed(step), n, comparable(step))
+            judgement = self._events.judge(as_sealed(step), n, comparable(step))
             if judgement.outcome is Outcome.KNOWN:
                 return Outcome.KNOWN, judgement.n
             if judgement.outcome is Outcome.CORROBORATED:
@@ -256,7 +256,7 @@ class SessionRecord:
         if self.request is not None and (not step.opens_request or "corroborates" in linked):
             members.setdefault("request", self.request)  # given by a program that serves several requests at once
         n = self._write(_Entry(step.type, step.source.value, members, step.values, step.raw, parents))
-        self._tellings.take(n, step.source_id, linked.get("revises", linked.get("corroborates")), step)
+        self._events.take(n, step.source_id, linked.get("revises", linked.get("corroborates")), step)
         if step.opens_request and "corroborates" not in linked:
             self.request = n
         return n
@@ -349,7 +349,7 @@ class SessionRecord:
     def _note_sighting(self, step: Step, n: int) -> None:
         seen = self._sightings.setdefault(step.source.value, [])
         seen.append({"n": n, "source_id": step.source_id})
-        self._tellings.see(n, step.source.value, step.source_id)
+        self._events.see(n, step.source.value, step.source_id)
         if len(seen) >= _SIGHTINGS:
             self.flush_sightings()
 
