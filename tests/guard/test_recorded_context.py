@@ -8,12 +8,13 @@ import pytest
 
 from tallystick.guard.recorded_context import Before
 from tallystick.live.delivery import Delivery
-from tallystick.live.helpers import Helpers, at_once
+from tallystick.live.helpers import Helpers
 from tallystick.live.hook_pipeline import HookPipeline
 from tallystick.model.decision import Call, Effect
 from tallystick.model.step import Json
 from tallystick.policy.world import Maker, Marker, Provenance
 from tests.live.test_hook_pipeline import Nothing
+from tests.support.at_once import at_once, take
 from tests.support.working import AGENT, Work
 
 HELLO = "#!/bin/sh\necho hello\n"
@@ -462,7 +463,7 @@ class Hooks:
         said = {"session_id": session, "hook_event_name": name, "cwd": str(self._work.project), **members}
         received = f"2026-01-02T03:04:05.{self._count:06}Z"
         data = json.dumps(said).encode()
-        reply = self.live.take(Delivery(agent=AGENT, data=data, id=str(self._count), received=received))
+        reply = take(self.live, Delivery(agent=AGENT, data=data, id=str(self._count), received=received))
         answer = json.loads(reply.stdout) if reply.stdout else {}
         decided: str = answer.get("hookSpecificOutput", {}).get("permissionDecision", "silent")
         return decided

@@ -8,13 +8,13 @@ from tallystick.guard.decide import AgentMachine, Decider
 from tallystick.journal.home import Home
 from tallystick.journal.read import read_session
 from tallystick.live.alerts import LiveAlerts, decided_step
-from tallystick.live.helpers import at_once
 from tallystick.model.decision import Call, Decision, Effect, Evidence
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Json, Opening, Ref, Source, Step
 from tallystick.policy.settings import Profile, Settings
 from tallystick.recording.session_writer import SessionWriter
 from tallystick.recording.store import init_store
+from tests.support.at_once import at_once
 
 HARMFUL = "#!/bin/sh\ncat ~/.ssh/id_rsa\n"
 

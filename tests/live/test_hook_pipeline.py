@@ -21,7 +21,7 @@ from tallystick.journal.home import Home
 from tallystick.journal.read import read_session
 from tallystick.journal.signing import signer_place
 from tallystick.live.delivery import Delivery, Unfinished
-from tallystick.live.helpers import Helpers, at_once
+from tallystick.live.helpers import Helpers
 from tallystick.live.hook_pipeline import Done, HookPipeline
 from tallystick.live.presence import Processes
 from tallystick.model.decision import NO_OPINION, Call, Decision, Effect, Evidence
@@ -29,6 +29,7 @@ from tallystick.model.recorded import Recorded
 from tallystick.model.step import Opening, Source, Step
 from tallystick.policy.settings import Profile
 from tallystick.recording.session_writer import SessionWriter
+from tests.support.at_once import at_once, take
 
 
 class Nothing:
@@ -130,7 +131,7 @@ class Recording:
         self.open()
 
     def tell(self, event: str, *, id: str = "-", spooled: bool = False, **said: Any) -> Reply:
-        return self.live.take(delivery(event, id=id, spooled=spooled, **said))
+        return take(self.live, delivery(event, id=id, spooled=spooled, **said))
 
     def begin(self, event: str, **said: Any) -> Done:
         """As `tell`, but the disk is not waited for."""
@@ -466,6 +467,6 @@ def _full(*_: object, **__: object) -> None:
 def test_a_payload_that_cannot_be_understood_is_a_gap(recording: Recording) -> None:
     bad = Delivery(agent="nameless", data=b"{", received="2026-11-22T02:00:00Z")
     unknown = Delivery(agent="nobody", data=b"{}", received="2026-11-22T02:00:00Z")
-    assert [recording.live.take(bad), recording.live.take(unknown)] == [SILENT, SILENT]
+    assert [take(recording.live, bad), take(recording.live, unknown)] == [SILENT, SILENT]
     assert [step.meta["reason"] for step in recording.steps("tallystick") if step.type == "gap"] == ["bad-payload"] * 2
     assert recording.live.counts.refused == 2

@@ -14,6 +14,7 @@ from tallystick.live.presence import Attended, Presence, Processes, unfinished
 from tallystick.model.step import Step
 from tallystick.sessions.states import Status
 from tests.live.test_hook_pipeline import Recording, delivery, recording
+from tests.support.at_once import take
 from tests.support.cases import each
 
 __all__ = ["recording"]
@@ -162,7 +163,7 @@ def attended(tmp_path: Path) -> Iterator[tuple[Recording, Agents]]:
 
 def test_the_sessions_of_an_agent_that_is_gone_end_as_failed(attended: tuple[Recording, Agents]) -> None:
     recording, agents = attended
-    recording.live.take(replace(delivery("before", tool="sh", args=1, file="/t.jsonl"), peer=7))
+    take(recording.live, replace(delivery("before", tool="sh", args=1, file="/t.jsonl"), peer=7))
     assert [one.pid for one in recording.live.unfinished] == [7]
     agents.running.clear()
     recording.now += 10
@@ -176,7 +177,7 @@ def test_the_sessions_of_an_agent_that_is_gone_end_as_failed(attended: tuple[Rec
 
 def test_a_recorder_looks_after_what_another_left(attended: tuple[Recording, Agents]) -> None:
     recording, agents = attended
-    recording.live.take(replace(delivery("before", tool="sh", args=1), peer=7))
+    take(recording.live, replace(delivery("before", tool="sh", args=1), peer=7))
     left = recording.live.unfinished
     recording.restart()
     recording.live.resume(left)

@@ -8,13 +8,14 @@ import pytest
 from tallystick.journal.home import Home
 from tallystick.journal.read import read_session
 from tallystick.live.delivery import Delivery
-from tallystick.live.helpers import Helpers, at_once
+from tallystick.live.helpers import Helpers
 from tallystick.live.hook_pipeline import HookPipeline
 from tallystick.model.decision import NO_OPINION
 from tallystick.model.step import Opening, SessionKind
 from tallystick.recording.isolation import with_isolation
 from tallystick.recording.recorder import Recorder
 from tallystick.recording.session_writer import SessionWriter
+from tests.support.at_once import at_once, take
 
 
 def define(folder: Path, name: str, word: str) -> None:
@@ -95,7 +96,7 @@ def test_a_sub_agent_that_a_hook_tells_of_has_it_in_its_first_step(home: Home, t
         live = HookPipeline(session_writer, Helpers(at_once(lambda _: NO_OPINION), Nobody()), monotonic=lambda: 0.0)
         for call in calls:
             data = json.dumps(call).encode()
-            live.take(Delivery(agent="claude-code", data=data, received="2026-11-22T02:00:00Z"))
+            take(live, Delivery(agent="claude-code", data=data, received="2026-11-22T02:00:00Z"))
     firsts = [next(iter(read_session(home, sid))) for sid, _ in home.sessions()]
     assert {first.meta["kind"]: first.meta.get("session_isolation") for first in firsts} == {
         "root": None,

@@ -21,7 +21,7 @@ from tallystick.ingest.transcript_follower import TranscriptFollower
 from tallystick.journal.home import Home
 from tallystick.journal.read import read_session
 from tallystick.live.delivery import Delivery
-from tallystick.live.helpers import Helpers, at_once
+from tallystick.live.helpers import Helpers
 from tallystick.live.hook_pipeline import HookPipeline
 from tallystick.model.decision import NO_OPINION
 from tallystick.model.recorded import Recorded
@@ -33,6 +33,7 @@ from tallystick.sessions.compactions import is_compaction
 from tallystick.sessions.hermes_provenance import Rule
 from tallystick.workspace.indexing import open_index
 from tests.agents.hooks.recorded import recorded
+from tests.support.at_once import at_once, take
 from tests.support.fixtures import RECORDINGS, ImportPaths
 
 HERMES = RECORDINGS / "hermes" / "0.19.0" / ".hermes" / "state.db"
@@ -42,6 +43,7 @@ BRANCH, FORK, IN_PLACE = (
     "b8224ee1-2df1-469b-a17c-5d158d1ae7b3",
     "a9c31a77-965f-4f81-bb6d-7e687d734c73",
 )
+
 DELEGATE = "20261121_203846_b78416"
 
 
@@ -354,7 +356,7 @@ class Working:
         place = {"hook": hook, "session": session, "at": self._told, "cwd": "/p", "database": str(self.store)}
         data = json.dumps({**place, **self.plugin._origin(session, str(self.store)), **members}).encode()
         received = f"2026-11-21T20:39:{self._told:02}.000000Z"
-        self.live.take(Delivery(agent="hermes", data=data, event=hook, id=str(self._told), received=received))
+        take(self.live, Delivery(agent="hermes", data=data, event=hook, id=str(self._told), received=received))
 
     def settle(self) -> None:
         """Let the store be read, and the time pass after which what was left is closed."""
@@ -479,7 +481,7 @@ def test_real_hooks_and_a_growing_transcript_give_one_continuation(
         payload = {**hook.payload, "session_id": session, "transcript_path": str(transcript)}
         data = json.dumps(payload).encode()
         received = f"2026-11-21T22:50:{number:02}.000000Z"
-        live.take(Delivery(agent=agent, data=data, event=hook.event, id=str(number), received=received))
+        take(live, Delivery(agent=agent, data=data, event=hook.event, id=str(number), received=received))
         assert witness.settle()
         heard.append(hook.event)
     live.close()

@@ -12,11 +12,11 @@ import pytest
 
 from tallystick.journal.home import Home
 from tallystick.live.delivery import Delivery
-from tallystick.live.helpers import at_once
 from tallystick.live.hook_pipeline import HookPipeline
 from tallystick.model.decision import NO_OPINION
 from tallystick.recording import session_writer
 from tallystick.service.parts import make_live
+from tests.support.at_once import at_once, take
 
 _CALLS = 3
 _OPEN = 4
@@ -38,7 +38,7 @@ def deliver(live: HookPipeline, sessions: range) -> None:
                 data = json.dumps({**common, **event}).encode()
                 received = f"2026-01-02T{number // 3600:02}:{number // 60 % 60:02}:{number % 60:02}.000000Z"
                 delivery_id = f"{number}.{call}{event['hook_event_name']}"
-                live.take(Delivery(agent="claude-code", data=data, event=None, id=delivery_id, received=received))
+                take(live, Delivery(agent="claude-code", data=data, event=None, id=delivery_id, received=received))
         live.session_writer.seal()
 
 

@@ -18,12 +18,13 @@ from tallystick.ingest.transcript_follower import TranscriptFollower
 from tallystick.journal.home import Home
 from tallystick.journal.read import read_session
 from tallystick.live.delivery import Delivery
-from tallystick.live.helpers import Helpers, at_once
+from tallystick.live.helpers import Helpers
 from tallystick.live.hook_pipeline import HookPipeline
 from tallystick.model.decision import NO_OPINION, Call, Decision
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Event
 from tallystick.recording.session_writer import SessionWriter
+from tests.support.at_once import at_once, take
 
 RECORDINGS = Path(__file__).parent.parent / "recordings" / "hooks" / "families"
 NAMES = tuple(sorted(path.stem for path in RECORDINGS.iterdir()))
@@ -71,7 +72,7 @@ class Replay:
         self.write(said["lines"])
         self.clock.now += 0.1
         data = json.dumps(said["payload"]).encode()
-        self.live.take(Delivery(agent=self.agent, data=data, received=said["at"], event=said["event"]))
+        take(self.live, Delivery(agent=self.agent, data=data, received=said["at"], event=said["event"]))
         self.settle()
 
     def write(self, lines: dict[str, int]) -> None:

@@ -28,15 +28,6 @@ class Decide(Protocol):
         ...
 
 
-def at_once(decide: Callable[[Call], Decision]) -> Decide:
-    """What decides while it is waited for."""
-
-    def decided(call: Call, then: Callable[[Decision], None]) -> None:
-        then(decide(call))
-
-    return decided
-
-
 class Transcripts(Protocol):
     """Reads the transcripts that agents write, beside their hooks."""
 

@@ -119,20 +119,6 @@ class HookPipeline:
 
     # One delivery ---------------------------------------------------------------------------------------------------
 
-    def take(self, delivery: Delivery) -> Reply:
-        """Record a delivery and give the agent's answer, where decisions are made at once.
-
-        A spooled one raises JournalError if the store cannot be written: it is not lost, but stays in the spool.
-        """
-        found: list[Done | Exception] = []
-        self.begin(delivery, found.append)
-        done = found[0]
-        if isinstance(done, Exception):
-            raise done
-        if done.settle is not None:
-            self.settled(done.settle)
-        return done.reply
-
     def settled(self, settle: Settle) -> None:
         """Wait for the disk. Where it refuses, the agent has its answer all the same."""
         try:

@@ -144,8 +144,6 @@ class Deciders:
         self._looking: asyncio.TimerHandle | None = None
         self.replaced = 0
         """How often a decider had to be replaced."""
-        self.undecided = 0
-        """How many calls no decider answered."""
         self.compared: Callable[[Compared], None] = lambda _: None
         """Called with each recent decision that was made again from the record."""
         self.changed: Callable[[Change], None] = lambda _: None
@@ -197,7 +195,6 @@ class Deciders:
         if asked.question.is_after:
             asked.then(NO_OPINION)
             return
-        self.undecided += 1
         _LOG.error("a call of %s was not decided on: %s", call.tool, why)
         asked.then(undecided_on(self._home, call, PolicyError(why, hint="run/recorder.log has more")))
 

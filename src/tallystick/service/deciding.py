@@ -38,13 +38,6 @@ class Deciding:
         self._loading = threading.Lock()
         self._agreement: Agreement | None = None
 
-    @property
-    def error(self) -> str | None:
-        """Why policies cannot be used; None if they can."""
-        if self._decider is None:
-            return None
-        return self._decider.policies.error
-
     def load(self) -> None:
         """Load the policies. Those that cannot be used are no failure: each call says it."""
         with suppress(PolicyError):
