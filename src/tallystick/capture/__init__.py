@@ -12,6 +12,7 @@ __all__ = [
     "http",
     "installation",
     "loopback",
+    "peers",
     "place",
     "processes",
     "programs",

@@ -9,10 +9,10 @@ import contextlib
 import fcntl
 import os
 import socket
-import struct
 import sys
 from pathlib import Path
 
+from tallystick.capture.peers import peer_of
 from tallystick.errors import JournalError
 
 SOCKET = "recorder.sock"
@@ -102,14 +102,11 @@ class Place:
 
 def listener(path: Path) -> int | None:
     """The pid of the process that listens on a socket in `run/`, answering or not; None where no one does."""
-    if not hasattr(socket, "SO_PEERCRED"):
-        return None
     try:
         with connect(path, _CONNECT_SECONDS) as connection:
-            peer = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
+            return peer_of(connection).pid
     except OSError:
         return None
-    return int(struct.unpack("3i", peer)[0])
 
 
 def connect(path: Path, seconds: float) -> socket.socket:

@@ -12,9 +12,8 @@ answer. A spooled delivery has the same bytes. Must not know what is answered.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
-import socket
-import struct
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Protocol
@@ -22,6 +21,7 @@ from typing import Protocol
 import msgspec
 
 from tallystick.agents.hooks import Reply
+from tallystick.capture.peers import peer_of
 from tallystick.errors import FormatError
 from tallystick.live.delivery import Delivery
 
@@ -175,10 +175,10 @@ class Connection(asyncio.Protocol):
         self._transport = transport
         self._gate.open += 1
         self._timer = asyncio.get_running_loop().call_later(READ_SECONDS, transport.abort)
-        try:
-            is_us, self._peer = _peer(transport.get_extra_info("socket"))
-        except OSError:
-            is_us = False
+        is_us = False  # the folder keeps others out; this holds if it does not
+        with contextlib.suppress(OSError):
+            self._peer, user = peer_of(transport.get_extra_info("socket"))
+            is_us = user == os.getuid()
         if self._gate.is_full() or not is_us:
             transport.abort()
 
@@ -271,17 +271,3 @@ class Connection(asyncio.Protocol):
     def _release(self) -> None:
         taken, self._taken = self._taken, 0
         self._gate.give_back(taken)
-
-
-def _peer(connection: socket.socket) -> tuple[bool, int | None]:
-    """Whether the process at the other end is this user's, and which it is; None where the system does not say that.
-
-    The folder keeps others out; this holds if it does not.
-    """
-    if hasattr(socket, "SO_PEERCRED"):
-        peer = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
-        pid, user, _ = struct.unpack("3i", peer)
-        return bool(user == os.getuid()), pid or None
-    # macOS: struct xucred of LOCAL_PEERCRED begins with version and uid.
-    peer = connection.getsockopt(0, 1, 76)
-    return bool(struct.unpack("2I", peer[:8])[1] == os.getuid()), None
