@@ -12,7 +12,6 @@ import enum
 import logging
 import socket
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterable
@@ -22,6 +21,7 @@ import msgspec
 
 from tallystick.graph.graph import FileStamp, file_stamp
 from tallystick.journal.home import Home
+from tallystick.service.helper_process import start_helper
 from tallystick.workspace.index_writer import Reply, Request
 
 _LOG = logging.getLogger(__name__)
@@ -55,9 +55,7 @@ def start_indexer(home: Home) -> tuple[subprocess.Popen[bytes], socket.socket]:
     """A new indexer of a store, and the connection over which it is asked. Raises OSError."""
     ours, its = socket.socketpair()
     try:
-        words = [sys.executable, "-I", "-m", "tallystick.service.indexer", str(home.folder.absolute())]
-        null = subprocess.DEVNULL
-        process = subprocess.Popen(words, stdin=its.fileno(), stdout=null, stderr=null, cwd="/", start_new_session=True)
+        process = start_helper(home, "indexer", its.fileno())
     except BaseException:
         ours.close()
         raise

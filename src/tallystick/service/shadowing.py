@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import logging
 import subprocess
-import sys
 import time
 from collections.abc import Callable
 
 import msgspec
 
 from tallystick.journal.home import Home
+from tallystick.service.helper_process import start_helper
 
 _SETTLING_SECONDS = 5.0
 """So long an end takes to be sealed, and to be known to the indexer."""
@@ -28,11 +28,7 @@ Ended = Callable[[], tuple[str, str] | None]
 
 def start_shadower(home: Home) -> subprocess.Popen[bytes]:
     """A process that compares the sessions that its stdin names. Raises OSError."""
-    words = [sys.executable, "-I", "-m", "tallystick.service.shadower", str(home.folder.absolute())]
-    null = subprocess.DEVNULL
-    return subprocess.Popen(
-        words, stdin=subprocess.PIPE, stdout=null, stderr=null, cwd="/", start_new_session=True, bufsize=0
-    )
+    return start_helper(home, "shadower", subprocess.PIPE)
 
 
 class Shadowing:
