@@ -872,8 +872,35 @@ def test_a_journal_is_found_in_any_month_and_other_files_are_left_alone(home: Ho
     (home.root / "journals" / "notes.jsonl").write_text("hello")
     (home.root / "journals" / f"{B}.txt").write_text("hello")
     (home.root / "journals" / f"{B}.jsonl.tmp").write_text("hello")
-    os.mkfifo(home.root / "journals" / f"{C}.jsonl")
     assert verify(home.root, require="sealed")["exit"] == 0
+
+
+def test_a_link_or_a_pipe_in_the_place_of_a_file_is_missing_and_nothing_is_read(home: Home) -> None:
+    home.write()
+    os.mkfifo(home.root / "journals" / f"{C}.jsonl")
+    home.path(A).rename(home.root / "elsewhere")
+    home.path(A).symlink_to(home.root / "elsewhere")
+    found = verify(home.root)
+    assert (found["exit"], found["valid"], found["integrity"], found["completeness"]) == (
+        2,
+        False,
+        "missing",
+        "missing",
+    )
+    assert (found["steps"], found["sessions"]) == (0, [])
+    assert [(one["session"], one["n"], one["rule"]) for one in found["defects"]] == [
+        (A, None, "missing"),
+        (C, None, "missing"),
+    ]
+
+
+def test_a_folder_of_a_store_and_a_lone_journal_may_be_links(home: Home, tmp_path: Path) -> None:
+    home.write()
+    (home.root / "journals").rename(tmp_path / "elsewhere")
+    (home.root / "journals").symlink_to(tmp_path / "elsewhere")
+    (tmp_path / f"{A}.jsonl").symlink_to(home.path(A))
+    assert verify(home.root, require="sealed")["exit"] == 0
+    assert verify(tmp_path / f"{A}.jsonl")["exit"] == 0
 
 
 # ---- Section 8: blobs ----------------------------------------------------------------------------------------------

@@ -1,17 +1,21 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tallystick.errors import AmbiguousError, JournalError, NotFoundError, UsageError
-from tallystick.journal.archive import system_clock
+from tallystick.errors import AmbiguousError, NotFoundError, UsageError
+from tallystick.journal.archive import Archive, system_clock
 from tallystick.journal.home import Home
-from tallystick.model.verdict import Require
+from tallystick.model.verdict import Require, report
 from tallystick.recording.recorder import Recorder
+from tallystick.seal import standalone
 from tallystick.trust.anchors import Target, anchor
 from tallystick.trust.verify_named import find_session, verdict_on_no_files, verify, verify_session
+from tests.journal.conftest import START
 from tests.support.sealed import record
 from tools.redteam.remotes import bare
 
@@ -112,8 +116,53 @@ def test_a_head_that_is_too_large_is_over_the_limit(home: Home) -> None:
     assert verify(home.folder).exit_code == 4
 
 
-def test_a_link_in_the_place_of_a_file_is_an_error(home: Home) -> None:
-    home.ledger.rename(home.folder / "elsewhere")
-    home.ledger.symlink_to("elsewhere")
-    with pytest.raises(JournalError, match="symbolic link"):
-        verify(home.folder)
+def move(path: Path) -> None:
+    """Have a link in the place of a file."""
+    path.rename(path.with_name("elsewhere"))
+    path.symlink_to("elsewhere")
+
+
+def dangle(path: Path) -> None:
+    """Have a link to nothing in the place of a file."""
+    path.unlink()
+    path.symlink_to("nothing")
+
+
+def pipe(path: Path) -> None:
+    """Have a pipe in the place of a file."""
+    path.unlink()
+    os.mkfifo(path)
+
+
+def without_words(told: dict[str, Any]) -> dict[str, Any]:
+    """A report without its sentences."""
+    defects = [{**one, "why": ""} for one in told["defects"]]
+    return {**told, "why_not_higher": "", "defects": defects, "first_bad": defects[0] if defects else None}
+
+
+@pytest.mark.parametrize("replaced", [move, dangle, pipe])
+@pytest.mark.parametrize("name", ["ledger.jsonl", "heads/ledger.note", "a journal"])
+def test_both_verifiers_say_the_same_of_what_is_in_the_place_of_a_file(
+    home: Home, name: str, replaced: Callable[[Path], None]
+) -> None:
+    sid, journal = next(home.sessions())
+    path = journal if name == "a journal" else home.folder / name
+    replaced(path)
+    ours, theirs = report(verify(home.folder)), standalone.verify(home.folder)
+    assert without_words(ours) == without_words(theirs)
+    assert (ours["exit"], ours["steps"], len(ours["defects"])) == (2, 0, 1)
+    assert ours["first_bad"]["session"] == (sid if path == journal else None)
+
+
+def test_a_blob_that_is_a_link_is_absent_for_both_verifiers(home: Home) -> None:
+    archive = Archive(home)
+    journal, _ = archive.make_journal(START, {}, ())
+    journal.append({"type": "user", "source": "sdk"}, {"content.text": "x" * 300_000})
+    archive.seal()
+    archive.close()
+    assert (verify(home.folder).exit_code, standalone.verify(home.folder)["exit"]) == (0, 0)
+    [blob] = [path for path in home.blobs.rglob("*") if path.is_file()]
+    move(blob)
+    ours, theirs = report(verify(home.folder)), standalone.verify(home.folder)
+    assert without_words(ours) == {**without_words(theirs), "remarks": ours["remarks"]}
+    assert (ours["exit"], ours["integrity"]) == (2, "blob")

@@ -39,14 +39,14 @@ def remove_blob(home: Home, commitment: str) -> None:
 
 
 def blob_reader(*folders: Path) -> BlobReader:
-    """Reads blobs by commitment from the first of `folders` that has one."""
+    """Reads blobs by commitment from the first of `folders` that has one. A symbolic link is none (docs/format.md 19.9)."""
 
     def read(commitment: str) -> Iterator[bytes] | None:
         if not HASH.match(commitment):
             return None
         for folder in folders:
             path = folder / commitment[:2] / commitment
-            if path.is_file():
+            if path.is_file() and not path.is_symlink():
                 return _chunks(path)
         return None
 

@@ -412,7 +412,7 @@ def check_content(
     for name, ref in sorted(line.blobs.items()):
         if not _check_blob(name, ref, _salt_of(line, name), read_blob):
             if not may_be_absent(name):
-                raise FormatError(f"the blob of {name} is not there", rule="blob")
+                raise FormatError(f"the blob of {name} is not there, or a link is in its place", rule="blob")
             absent += 1
     commitments = field_commitments(line)
     if commitments and fields_hash(commitments.items()).hex() != line.entry.fields:

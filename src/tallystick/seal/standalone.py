@@ -22,7 +22,7 @@ import re
 import stat
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, field
 from decimal import Decimal
 from pathlib import Path
@@ -95,10 +95,10 @@ def read_lines(file: BinaryIO) -> Iterator[tuple[bytes | None, int]]:
         yield line, 0
 
 
-def is_file(path: Path) -> bool:
-    """Whether a regular file is there: opening a pipe would wait for ever."""
+def is_file(path: Path, look: Callable[[Path], os.stat_result] = os.lstat) -> bool:
+    """Whether a regular file is there, and no link to one: opening a pipe would wait for ever."""
     try:
-        return stat.S_ISREG(path.stat().st_mode)
+        return stat.S_ISREG(look(path).st_mode)
     except (FileNotFoundError, NotADirectoryError, ValueError):  # the last: a NUL in the name
         return False
 
@@ -112,9 +112,16 @@ def find_journals(folder: Path) -> dict[str, list[Path]]:
     found: dict[str, list[Path]] = {}
     for base, _, names in os.walk(folder, onerror=refuse) if folder.exists() else ():
         for path in (Path(base, name) for name in names):
-            if path.suffix == ".jsonl" and SID.fullmatch(path.stem) and is_file(path):
+            if path.suffix == ".jsonl" and SID.fullmatch(path.stem):
                 found.setdefault(path.stem, []).append(path)
     return found
+
+
+def find_strangers(root: Path) -> list[tuple[str | None, Path]]:
+    """19.9: what has the name of a file of the store and is none, a link or a pipe; with the session that the name says."""
+    places: list[tuple[str | None, Path]] = [(None, root / "ledger.jsonl"), (None, root / "heads" / "ledger.note")]
+    places += [(sid, path) for sid, paths in sorted(find_journals(root / "journals").items()) for path in paths]
+    return [(sid, path) for sid, path in places if os.path.lexists(path) and not is_file(path)]
 
 
 # ---- Section 2: the line -----------------------------------------------------------------------------------
@@ -728,7 +735,7 @@ class Journal:
                 self.oddities["large json blobs not checked for canonical form"] += large
             else:
                 free = self.kind == "lone" or self.facts.releases(str(self.sid), n, digest, name)
-                need(free, "blob", f"the file of {name} is absent, and no sealed erasure covers it")
+                need(free, "blob", f"the file of {name} is absent or a link, and no sealed erasure covers it")
                 gone += 1
         for name, value in line.fields.items():
             text = canonical(value)
@@ -1039,6 +1046,14 @@ def report(
     }
 
 
+def not_read(strangers: list[tuple[str | None, Path]]) -> dict[str, Json]:
+    """19.9: the report on a store in which something is in the place of a file and is none."""
+    defects = [asdict(Defect(sid, None, "missing", f"{path} is not a regular file")) for sid, path in strangers]
+    found = report(None, [], ("A1", "the store was not read: something in it is not a regular file"), "A1", [])
+    found |= {"exit": 2, "valid": False, "first_bad": defects[0], "defects": defects}
+    return found | dict.fromkeys(("integrity", "completeness"), "missing")
+
+
 def could_not_run(why: object) -> dict[str, Json]:
     """The report when no verdict can be given."""
     unknown = dict.fromkeys(("integrity", "completeness", "authenticity"), "unknown")
@@ -1073,8 +1088,9 @@ def verify(
     try:
         parts = ("ledger.jsonl", "journals", "heads/ledger.note")
         if target.is_dir() and (remembered is not None or any((target / part).exists() for part in parts)):
-            return Store(target, key, remembered).report(require or "A2")
-        if is_file(target):
+            strangers = find_strangers(target)
+            return not_read(strangers) if strangers else Store(target, key, remembered).report(require or "A2")
+        if is_file(target, os.stat):
             return verify_lone(target, require or "A1", redaction)
         return could_not_run("neither a store nor a journal is there")
     except OSError as error:

@@ -175,24 +175,29 @@ def verdict_on_no_files(home: Home) -> Verdict | None:
 
 
 def _defects(home: Home) -> Iterator[Defect]:
+    """Of the record's own files as docs/format.md 19.9 says, in its order; then of what else is read."""
+    for path, most in ((home.ledger, None), (home.note, NOTE_BYTES)):
+        yield from _defect(None, path, os.lstat, most)
+    for sid, journal in home.files():
+        yield from _defect(sid, journal, os.lstat)
     for path, most in (
-        (home.ledger, None),
         (home.graph, None),
-        (home.note, NOTE_BYTES),
         (home.config, _MOST_SETTINGS),
         (home.key.parent / "signer.json", _MOST_SETTINGS),
     ):
-        yield from _defect(None, path, most)
-    for sid, journal in home.files():
-        yield from _defect(sid, journal, None)
+        yield from _defect(None, path, os.stat, most)
 
 
-def _defect(sid: str | None, path: Path | str, most: int | None) -> Iterator[Defect]:
+def _defect(
+    sid: str | None, path: Path | str, look: Callable[[Path | str], os.stat_result], most: int | None = None
+) -> Iterator[Defect]:
     try:
-        found = os.stat(path)  # noqa: PTH116  of 10,000 journals a Path each costs 100 ms
+        found = look(path)
     except OSError:
         return  # what is not there is found missing where it matters
     if not stat.S_ISREG(found.st_mode):
-        yield Defect(sid, None, Rule.MISSING, f"{path} is not a file: a pipe, a device or a folder is in its place")
+        yield Defect(
+            sid, None, Rule.MISSING, f"{path} is not a file: a link, a pipe, a device or a folder is in its place"
+        )
     elif most is not None and found.st_size > most:
         yield Defect(sid, None, Rule.LIMIT, f"{path} has {found.st_size} bytes; the limit is {most}")
