@@ -131,6 +131,19 @@ def test_what_another_session_wrote_since_is_not_held_against_an_answer(work: Wo
     assert outcomes(work) <= {"same", "changed"}
 
 
+@pytest.mark.parametrize("then", [(), ("third",)], ids=["by one", "by two"])
+@pytest.mark.parametrize("command", ["sh a.sh", "sh b.sh"])
+def test_what_others_wrote_byte_for_byte_again_is_no_difference(
+    work: Work, command: str, then: tuple[str, ...]
+) -> None:
+    for session in ("now", "later", *then):
+        work.wrote("a.sh", SCRIPT, session=session)
+    if command == "sh b.sh":
+        work.call("Bash", {"command": "cp a.sh b.sh"}, leaves={"b.sh": SCRIPT})
+    assert work.call("Bash", {"command": command}).effect is Effect.ASK
+    assert outcomes(work) == {"same", "changed"}
+
+
 def test_other_settings_are_not_compared(work: Work) -> None:
     work.call("Bash", {"command": "git status"})
     work.home.config.write_text('[policy]\nprofile = "strict"\n')

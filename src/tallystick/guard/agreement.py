@@ -30,6 +30,7 @@ from tallystick.model.moments import microseconds
 from tallystick.model.recorded import Recorded
 from tallystick.policy.world import Provenance
 from tallystick.state.families import Family, base_of
+from tallystick.state.family_state import FamilyState
 from tallystick.state.reducer import about_to
 from tallystick.state.steps import moment_of
 
@@ -151,7 +152,7 @@ class Agreement:
             return Compared(outcome=outcome)
         since_us = judged.at_us - LAG_US
         has_changed = any(self._has_changed(path, since_us) for path in world.asked | self._asked)
-        if has_changed or self._looked.get(family):
+        if has_changed or self._looked.get(family) or self._is_anyone_s(world, reader.state, place):
             return Compared(outcome=Outcome.CHANGED)
         named = msgspec.structs.replace(call, args=None, cwd=None)
         return Compared(
@@ -162,6 +163,18 @@ class Agreement:
         """What the record says was there before a call: no change of a file that came with it or later."""
         state = about_to(reader.state, judged.call.call_id)
         return self._record.of_state(family, state, min(judged.at_us, place.at_us))
+
+    def _is_anyone_s(self, world: _Again, state: FamilyState, place: _Place) -> bool:
+        """Whether two sessions wrote the same bytes to a file, or to one it was made from: live it is the second one's."""
+        used: set[str] = set()
+        left = list(world.asked)
+        while left:
+            path = left.pop()
+            made = state.files.made(path)
+            if path not in used and made is not None:
+                left += made.sources
+            used.add(path)
+        return any(self._record.index.is_written_twice(path, place.at_us) for path in used)
 
     def _has_changed(self, path: str, since_us: int) -> bool:
         last = self._record.index.last_change(path)

@@ -20,7 +20,8 @@ class Outcome(enum.StrEnum):
     SAME = "same"
     DIFFERENT = "different"
     CHANGED = "changed"
-    """The answers differ, and so may files that they rest on: one was changed since, or an earlier call used it."""
+    """The answers differ, and so may files that they rest on: one was changed since, an earlier call used it, or two sessions
+    wrote the same to it."""
     OTHER_RULES = "other-rules"
     """Policies or settings are not those that it was made with."""
     UNKNOWN = "unknown"
