@@ -174,7 +174,7 @@ class Agreement:
             if path not in used and made is not None:
                 left += made.sources
             used.add(path)
-        return any(self._record.index.is_written_twice(path, place.at_us) for path in used)
+        return any(self._record.index.is_written_again(path, place.at_us) for path in used)
 
     def _has_changed(self, path: str, since_us: int) -> bool:
         last = self._record.index.last_change(path)

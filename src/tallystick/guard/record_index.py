@@ -94,7 +94,7 @@ class RecordIndex:
         """Who made the newest versions of a file, newest first; those before a time."""
         return self._answer(lambda graph: makers(graph, path, before_us), [])
 
-    def is_written_twice(self, path: str, before_us: int) -> bool:
+    def is_written_again(self, path: str, before_us: int) -> bool:
         """Whether the session that wrote a file last is not the one that it has as the maker: both wrote the same bytes."""
         last = self.last_change(path, before_us)
         if last is None or last.session is None:
