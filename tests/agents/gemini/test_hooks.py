@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from tallystick.agents.gemini import hooks as gemini
 from tallystick.agents.hooks import HookCommand
 from tests.agents.hooks.recorded import ASK, DENY, payloads, recorded, steps
@@ -72,3 +74,11 @@ def test_time_is_asked_for_in_milliseconds_and_comments_are_read() -> None:
     content = gemini.configure(file, b'{\n  // mine\n  "ui": {}\n}\n', _HOOK)
     assert b"// mine\n" in content
     assert content.count(b'"timeout": 10000') == len(gemini.EVENTS)
+
+
+@pytest.mark.parametrize(("text", "origin"), [("Go.", None), ("/compress", "command"), ("<hook_context>", "injected")])
+def test_a_prompt_that_no_person_typed_is_what_the_chat_says_it_is(text: str, origin: str | None) -> None:
+    (told,) = recorded("gemini", "headless basic", "BeforeAgent")[:1]
+    told.payload["prompt"] = text
+    (prompt,) = steps([gemini.parse(told.data, None)])
+    assert (prompt.meta.get("origin"), prompt.opens_request) == (origin, origin is None)

@@ -171,6 +171,24 @@ def test_a_history_that_lost_messages_was_compacted() -> None:
     assert losses_of(events) == {"retained_message": 3, "checkpoint": 2}
 
 
+def test_a_chat_that_is_resumed_in_its_file_was_not_compacted() -> None:
+    context = message("m0", "user", "<session_context> where we are")
+    events = read(
+        {"$set": {"messages": [context]}},
+        message("m1", "user", "Go."),
+        message("m2", "gemini", "Going.", model="m"),
+        {"sessionId": "s1", "projectHash": "p", "kind": "main"},
+        {"$set": {"messages": [context]}},
+        {"$set": {"sessionId": "s1"}},
+        {"$set": {"messages": [context, message("m1", "user", "Go."), message("m2", "gemini", "Going.")]}},
+        message("m3", "user", "Go on."),
+        {"$set": {"messages": [context, message("m9", "user", "So far.")]}},
+    )
+    assert [step.source_id for step in steps_of(events, "user")] == ["m0", "m1", "m3", "m9"]
+    [compaction] = steps_of(events, "compaction")
+    assert events.index(compaction) > events.index(steps_of(events, "user")[2])
+
+
 def test_a_rewound_chat_goes_on_from_before_the_message() -> None:
     events = read(
         message("m1", "user", "One."),

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 
 import msgspec
 
+from tallystick.agents.gemini.prompts import origin_of
 from tallystick.agents.kit import genai_parts as parts
 from tallystick.agents.kit.columns import known
 from tallystick.agents.kit.losses import unknown
@@ -28,7 +29,6 @@ _SHELL = "run_shell_command"
 """The shell tool reports after the output; further up they are the output's own words."""
 _STATUS = {"success": True, "error": False, "cancelled": False}
 _REFUSALS = tuple(names("gemini", "refusals").items())
-_INJECTED = ("<session_context>", "<hook_context>")
 
 
 class Chat:
@@ -40,6 +40,8 @@ class Chat:
         self._trail = Trail()
         self._is_open = self._is_child = False
         self._about: dict[str, Json] = {}
+        self._begins_anew = False
+        """The chat was resumed, and its history is not written yet: only the agent's own first words are."""
         self._windows = 0
         self._history: dict[str, str | None] = {}
         """The messages that the model is shown, and the end of the trail before each."""
@@ -50,6 +52,7 @@ class Chat:
     def header(self, record: dict[str, Json]) -> Iterator[Event]:
         """The metadata that a chat begins with."""
         if self._is_open:
+            self._begins_anew = bool(self._history)
             yield Loss(kind="repeated_header", detail=self._session)
             return
         self._base = self._session = text_of(record.get("sessionId")) or self._session
@@ -76,7 +79,8 @@ class Chat:
         yield Loss(kind="checkpoint", detail=at)
         records = [dict_of(message) for message in messages]
         names = [text_of(record.get("id")) or f"{at}/{number}" for number, record in enumerate(records)]
-        compacted = bool(self._history) and not self._history.keys() <= set(names)
+        begins_anew, self._begins_anew = self._begins_anew, False
+        compacted = bool(self._history) and not begins_anew and not self._history.keys() <= set(names)
         if compacted:
             yield from self._compact(at, ts)
         for name, record in zip(names, records, strict=True):
@@ -84,7 +88,8 @@ class Chat:
                 yield Loss(kind="retained_message", detail=name)
             else:
                 yield from self.message(record, name, origin="summary" if compacted else "injected")
-        self._history = {name: self._history.get(name) for name in names}
+        if not begins_anew:
+            self._history = {name: self._history.get(name) for name in names}
 
     def _compact(self, at: str, ts: str | None) -> Iterator[Event]:
         compaction = self._at(at, ts).step("compaction")
@@ -154,19 +159,9 @@ class Chat:
                 yield from self._result({"tool": tool, "corr": call}, [{"functionResponse": answer}], ts)
         if said.text is None and said.others is None and said.answers:
             return
-        origin = origin or self._origin(said.text or "")
+        origin = origin or origin_of(said.text or "", is_child=self._is_child)
         step = self._at(name, ts).step("user", {"origin": origin}, said.values(), said.raw)
         yield self._trail.along(msgspec.structs.replace(step, opens_request=origin is None))
-
-    def _origin(self, text: str) -> str | None:
-        start = text.lstrip()
-        if start.startswith(_INJECTED):
-            return "injected"
-        if self._is_child:
-            return "parent"
-        if start.startswith("/"):
-            return "command"
-        return None
 
     def _gemini(self, record: dict[str, Json], name: str, ts: str | None) -> Iterator[Event]:
         said = parts.split(record.get("content"))

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from tallystick.agents.gemini.prompts import origin_of
 from tallystick.agents.hooks import SILENT, HookCommand, Payload, Reply, SettingsFile, hook_files, hooks_of
 from tallystick.agents.hooks.asks import answer_to
 from tallystick.agents.hooks.common_steps import Telling
@@ -75,7 +76,8 @@ def parse(data: bytes, event: str | None) -> Payload:
 
 
 def _prompt(telling: Telling) -> Step:
-    return telling.prompt(telling.said.text("prompt"), None)
+    text = telling.said.text("prompt")
+    return telling.prompt(text, None, origin_of(text or ""))
 
 
 def _tool_call(telling: Telling) -> Step:
