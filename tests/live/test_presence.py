@@ -94,6 +94,16 @@ def test_where_no_process_is_known_nothing_is_said(peer: int | None) -> None:
     assert machine.end(7) == []
 
 
+def test_what_is_resumed_by_another_process_is_that_ones_without_a_word_of_it() -> None:
+    machine = Machine()
+    machine.presence.note("opencode", said("chat.message", "user"), 7)
+    assert len(machine.end(7)) == 1
+    assert not machine.presence.note("opencode", said("chat.message", "user"), 8)
+    assert machine.presence.note("opencode", said("session.idle", "assistant"), 8)
+    [gone] = machine.end(8)
+    assert gone.end == {"status": "completed", "reason": "agent-gone"}
+
+
 def test_what_goes_on_although_its_process_is_gone_has_another_one_and_is_left_alone() -> None:
     machine = Machine()
     machine.presence.note("claude-code", said("PreToolUse", "tool_call"), 7)
@@ -111,6 +121,17 @@ def test_of_very_many_processes_some_are_looked_for_at_a_time() -> None:
     for pid in machine.running:
         machine.presence.note("claude-code", said("PreToolUse", "tool_call", session=f"s{pid}"), pid)
     assert [len(machine.end(pid)) for pid in (40, 1, 2)] == [0, 1, 2]
+
+
+def test_who_looks_for_the_last_time_looks_at_once_and_at_all_of_them() -> None:
+    machine = Machine()
+    machine.running = set(range(1, 41))
+    for pid in machine.running:
+        machine.presence.note("claude-code", said("PreToolUse", "tool_call", session=f"s{pid}"), pid)
+    assert machine.presence.gone() == []
+    machine.running = {1}
+    assert len(machine.presence.gone(for_the_last_time=True)) == 39
+    assert [one.session for one in machine.presence.attended()] == ["s1"]
 
 
 def test_what_has_ended_is_not_looked_after() -> None:
@@ -173,6 +194,15 @@ def test_the_sessions_of_an_agent_that_is_gone_end_as_failed(attended: tuple[Rec
     assert recording.transcripts.finished == [("nameless", "s")]
     assert recording.live.unfinished == []
     assert not recording.live.is_busy
+
+
+def test_a_recorder_that_ends_looks_who_is_gone(attended: tuple[Recording, Agents]) -> None:
+    recording, agents = attended
+    take(recording.live, replace(delivery("before", tool="sh", args=1), peer=7))
+    recording.live.tick()
+    agents.running.clear()
+    recording.live.tick(closing=True)
+    assert [recording.steps()[-1].meta[member] for member in ("status", "reason")] == ["failed", "agent-gone"]
 
 
 def test_a_recorder_looks_after_what_another_left(attended: tuple[Recording, Agents]) -> None:

@@ -219,8 +219,11 @@ def test_a_session_that_goes_on_after_its_end_is_resumed(home: Home, record: Ses
     assert verify_store(home).integrity == "intact"
 
 
+GONE_ON_ALONE = Step(session="s", type="subagent_end", source=Source.HOOK, source_id="c/end", meta={"child": "c"})
+
+
 @pytest.mark.parametrize(
-    "late", [said("b", "1"), said("b", "1", source=Source.HOOK), said("a", "1", source=Source.HOOK)]
+    "late", [said("b", "1"), said("b", "1", source=Source.HOOK), said("a", "1", source=Source.HOOK), GONE_ON_ALONE]
 )
 def test_what_is_told_again_of_an_ended_session_leaves_it_ended(home: Home, record: SessionRecord, late: Step) -> None:
     record.add(said("a", "1"))

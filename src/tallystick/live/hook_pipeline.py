@@ -417,7 +417,7 @@ class HookPipeline:
             (self.checkpoints.settle if closing else self.checkpoints.tick)()
             if self._configuration is not None:
                 (self._configuration.settle if closing else self._configuration.tick)()
-            for one in self._presence.gone():
+            for one in self._presence.gone(for_the_last_time=closing):
                 self.changes += 1
                 self.endings.lose((one.agent, one.session), one.end)
             for (agent, session), is_time in self.endings.each():

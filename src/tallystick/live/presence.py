@@ -67,8 +67,8 @@ class Presence:
         self._monotonic = monotonic
         self._processes = processes or Processes()
         self._known: OrderedDict[tuple[str, str], Attended] = OrderedDict()
-        self._lost: OrderedDict[tuple[str, str], None] = OrderedDict()
-        """Sessions of which it was said that their process is gone."""
+        self._lost: OrderedDict[tuple[str, str], AgentProcess | None] = OrderedDict()
+        """Sessions of which it was said that their process is gone, and who made the last delivery since."""
         self._waiting: list[AgentProcess] = []
         self._looked = float("-inf")
 
@@ -83,8 +83,8 @@ class Presence:
         if payload.ends:
             self.forget(agent, payload.session)
             return known is not None
-        if peer is not None and (payload.begins or (known is None and key not in self._lost)):
-            known = self._look_above(key, peer)
+        if peer is not None and (known is None or payload.begins):
+            known = self._look_above(key, peer, begins=payload.begins)
         if known is None:
             return False
         if payload.event in _RESTS.get(agent, ()):
@@ -93,10 +93,15 @@ class Presence:
             known.rests = False
         return known != before
 
-    def _look_above(self, key: tuple[str, str], peer: int) -> Attended | None:
+    def _look_above(self, key: tuple[str, str], peer: int, *, begins: bool) -> Attended | None:
+        """Who works in a session. One that goes on after its process was gone is resumed, if one process delivers twice."""
         process = self._processes.above(peer)
         if process is None:
             return self._known.get(key)
+        if not begins and key in self._lost and self._lost[key] != process:
+            self._lost[key] = process
+            return None
+        self._lost.pop(key, None)
         self._known[key] = Attended(*key, process)
         self._known.move_to_end(key)
         while len(self._known) > _MOST_SESSIONS:
@@ -122,17 +127,20 @@ class Presence:
             if one.agent == agent and one.session.startswith(f"{session}/"):
                 yield one
 
-    def gone(self) -> list[Attended]:
+    def gone(self, *, for_the_last_time: bool = False) -> list[Attended]:
         """The sessions whose process is gone, if it is time to look. They are not known any more.
 
-        One that goes on all the same, without a new beginning, had another process than was thought, and is left alone.
+        One that goes on all the same, each time from another process, had another than was thought, and is left alone.
+
+        Args: for_the_last_time: no one looks later: it is time, and for all of them.
         """
-        if not self._known or self._monotonic() - self._looked < _LOOK_SECONDS:
+        if not self._known or (not for_the_last_time and self._monotonic() - self._looked < _LOOK_SECONDS):
             return []
         self._looked = self._monotonic()
-        if not self._waiting:
+        if not self._waiting or for_the_last_time:
             self._waiting = list({one.process: None for one in self.attended()})
-        asked, self._waiting = self._waiting[:_MOST_A_LOOK], self._waiting[_MOST_A_LOOK:]
+        most = len(self._waiting) if for_the_last_time else _MOST_A_LOOK
+        asked, self._waiting = self._waiting[:most], self._waiting[most:]
         gone = {process for process in asked if not self._processes.is_running(process)}
         found = [one for one in self.attended() if one.process in gone]
         for one in found:

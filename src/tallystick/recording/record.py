@@ -205,8 +205,13 @@ class SessionRecord:
             return judgement.outcome, n
 
     def _owed_after(self, step: Step) -> tuple[str, dict[str, Json]] | None:
-        """With which end the session ends again after a line that its file had before it ended, and that was read later."""
-        if step.type == "session_end" or step.source is not Source.TRANSCRIPT or self._end_source == step.source.value:
+        """With which end the session ends again after what does not make it go on.
+
+        That is a line which its file had before it ended, and which is read later; and the end of a resumed sub-agent.
+        """
+        is_late = step.source is Source.TRANSCRIPT and self._end_source != step.source.value
+        is_others = step.source is Source.HOOK and step.type == "subagent_end"
+        if step.type == "session_end" or not (is_late or is_others):
             return None
         if self.journal.ended:
             return step.source.value, self._end
