@@ -10,14 +10,16 @@ from msgspec.structs import replace
 
 from tallystick.agents import adapters
 from tallystick.ask.coverage import State, coverage_of
-from tallystick.ask.shadow import MOST_BYTES, Shadow, note, rows_in, shadow_of
+from tallystick.ask.shadow import MOST_BYTES, Shadow, explained, note, rows_in, shadow_of
 from tallystick.journal.home import Home
 from tallystick.journal.read import read_session
 from tallystick.model.ids import SessionId
 from tallystick.model.step import Source, Step
 from tallystick.recording.session_writer import SessionWriter
-from tallystick.sessions.shadow import Aspect
+from tallystick.sessions.shadow import Aspect, Difference
+from tallystick.sessions.states import Status
 from tallystick.workspace.indexing import open_index
+from tests.support.cases import each
 from tests.support.families import Replay, journals
 
 
@@ -90,6 +92,22 @@ def test_an_order_that_the_spool_explains_is_explained(replay: Replay) -> None:
     )
     [row] = compared(home, sid).rows
     assert (row.difference.aspect, row.because) == (Aspect.TOKENS, ())
+
+
+@each(
+    "recorded, reasons",
+    [
+        (
+            Status.FAILED,
+            ["that the agent was stopped in the middle: imported, its sessions are completed"],
+        ),
+        (Status.ACTIVE, []),
+        (Status.DISCARDED, []),
+    ],
+)
+def test_of_an_end_a_file_is_silent_only_where_the_agent_was_stopped(recorded: Status, reasons: list[str]) -> None:
+    found = Difference(session="s", aspect=Aspect.STATUS, recorded=recorded, transcript=Status.COMPLETED)
+    assert list(explained("claude-code", found)) == reasons
 
 
 def test_files_that_are_gone_are_said_and_nothing_is_compared(replay: Replay) -> None:

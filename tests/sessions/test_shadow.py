@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from tallystick.agents.blind_spots import explaining
+from tallystick.ask.shadow import explained
 from tallystick.model.step import Event, Opening, Ref, SessionKind, Step
-from tallystick.sessions.shadow import Account, Aspect, Difference, Occurrence, differences, recorded, told
+from tallystick.sessions.shadow import Account, Aspect, Occurrence, differences, recorded, told
 from tallystick.sessions.states import Status
 from tests.support.cases import each
 from tests.support.families import NAMES, Replay, journals
@@ -23,17 +23,11 @@ STILL_THERE = frozenset(("qwen",))
 def test_what_is_recorded_live_is_what_an_import_gives(agent: str, tmp_path: Path) -> None:
     replay = Replay(agent, tmp_path)
     live, imported = recorded(journals(replay.run())), recorded(journals(replay.imported()))
-    found = [one for one in differences(live, imported) if not is_known(agent, one)]
+    found = [one for one in differences(live, imported) if not explained(agent, one)]
     if agent in STILL_THERE:
         found = [one for one in found if one.aspect is not Aspect.STATUS]
     assert found == []
     assert len(live) == len(imported)
-
-
-def is_known(agent: str, found: Difference) -> bool:
-    """Whether the agent's page says why."""
-    kind = {Aspect.CALL: "tool_call", Aspect.OUTCOME: "tool_result"}.get(found.aspect)
-    return found.transcript is None and kind is not None and bool(explaining(agent, "transcript", kind, None))
 
 
 @pytest.mark.parametrize("agent", ["claude-code"])
@@ -75,6 +69,24 @@ def _with(**members: object) -> Account:
 )
 def test_each_kind_of_difference_is_found(record: Account, aspect: Aspect) -> None:
     assert [one.aspect for one in differences({"s": record}, {"s": TOLD})] == [aspect]
+
+
+MORE = replace(CALL, names=frozenset(("d",)))
+
+
+@each(
+    "told_first, recorded_first, aspects",
+    [
+        ((ASKED, CALL, MORE, RESULT), (ASKED, MORE, CALL, RESULT), []),
+        ((ASKED, CALL, RESULT, MORE), (ASKED, MORE, CALL, RESULT), [Aspect.ORDER]),
+        ((CALL, ASKED, MORE, RESULT), (MORE, ASKED, CALL, RESULT), [Aspect.ORDER]),
+    ],
+)
+def test_calls_that_are_made_at_once_have_no_order(
+    told_first: tuple[Occurrence, ...], recorded_first: tuple[Occurrence, ...], aspects: list[Aspect]
+) -> None:
+    found = differences({"s": _with(events=recorded_first)}, {"s": _with(events=told_first)})
+    assert [one.aspect for one in found] == aspects
 
 
 def test_sessions_that_one_side_has_alone_are_differences() -> None:

@@ -25,6 +25,7 @@ from tallystick.model.recorded import Recorded
 from tallystick.model.step import Event, Source, Step
 from tallystick.recording.session_writer import SessionWriter
 from tallystick.sessions.shadow import Account, Aspect, Difference, differences, recorded, told
+from tallystick.sessions.states import Status
 from tallystick.workspace.ledger import ledger_entries
 
 ABOUT = "shadow"
@@ -32,7 +33,13 @@ ABOUT = "shadow"
 MOST_BYTES = 64 << 20
 _MOST_KEPT = 100
 _LATE = "a step waited in the spool while no recorder ran"
-_KINDS = {Aspect.PROMPT: "user", Aspect.CALL: "tool_call", Aspect.OUTCOME: "tool_result", Aspect.TOKENS: "model_call"}
+_KINDS = {
+    Aspect.PROMPT: "user",
+    Aspect.CALL: "tool_call",
+    Aspect.OUTCOME: "tool_result",
+    Aspect.TOKENS: "model_call",
+    Aspect.STATUS: "session_end",
+}
 
 
 class Row(msgspec.Struct, frozen=True, kw_only=True):
@@ -88,7 +95,7 @@ def shadow_of(home: Home, graph: Graph, session: str, adapters: Mapping[str, Ada
         transcripts = {name: each for name, each in transcripts.items() if _base(name) in map(_base, record)}
     below = _below(str(journals[session][0].member("source_session")), {**transcripts, **record})
     found = [one for one in differences(record, transcripts) if one.session in below]
-    rows = () if reading.unread else tuple(_row(agent, one) for one in found)
+    rows = () if reading.unread else tuple(Row(difference=one, because=explained(agent, one)) for one in found)
     return Shadow(
         session=session,
         agent=agent,
@@ -169,14 +176,18 @@ class _Reading:
                 self.unread.append(str(file.path))
 
 
-def _row(agent: str, found: Difference) -> Row:
+def explained(agent: str, found: Difference) -> tuple[str, ...]:
+    """What is known that explains a difference."""
     if found.is_late:
-        return Row(difference=found, because=(_LATE,))
+        return (_LATE,)
     kind = _KINDS.get(found.aspect)
-    if kind is None or found.transcript is not None:
-        return Row(difference=found)
-    spots = explaining(agent, Source.TRANSCRIPT, kind, None)
-    return Row(difference=found, because=tuple(spot.when for spot in spots))
+    if found.aspect is Aspect.STATUS:
+        is_told = found.recorded != Status.FAILED  # all that a file can be silent of is that the agent was stopped
+    else:
+        is_told = found.transcript is not None
+    if kind is None or is_told:
+        return ()
+    return tuple(spot.when for spot in explaining(agent, Source.TRANSCRIPT, kind, None))
 
 
 # Kept ------------------------------------------------------------------------------------------------------------------

@@ -328,15 +328,27 @@ def _of_event(record: Account, mine: Occurrence, theirs: Occurrence, name: str) 
 
 
 def _order(record: Account, pairs: Sequence[tuple[Occurrence, Occurrence]]) -> Iterator[Difference]:
-    """The first event that does not stand where the transcript has it."""
+    """The first event that does not stand where the transcript has it. What was called at once has no order.
+
+    Of calls of one answer of a model that are made at once, each has a hook of its own, and these run beside each other.
+    """
     places = {id(event): place for place, event in enumerate(record.events)}
-    told_order = [mine for mine, _ in pairs if mine.type in _IN_ORDER]
-    own_order = sorted(told_order, key=lambda event: places[id(event)])
-    for mine, theirs in zip(own_order, told_order, strict=True):
-        if mine is not theirs:
+    told_order = [(mine, turn) for mine, turn in _turns(mine for mine, _ in pairs) if mine.type in _IN_ORDER]
+    own_order = sorted(told_order, key=lambda one: places[id(one[0])])
+    for (mine, turn), (theirs, told_turn) in zip(own_order, told_order, strict=True):
+        if turn != told_turn:
             found = _difference(record, Aspect.ORDER, None, min(mine.names), min(theirs.names))
             yield msgspec.structs.replace(found, is_late=mine.is_late or theirs.is_late)
             return
+
+
+def _turns(events: Iterable[Occurrence]) -> Iterator[tuple[Occurrence, int]]:
+    """Events with the number of their turn: calls that follow each other, with no result between them, are one."""
+    turn, last = 0, ""
+    for event in events:
+        turn += not (event.type == last == "tool_call")
+        last = event.type
+        yield event, turn
 
 
 def _difference(account: Account, aspect: Aspect, step: str | None, mine: Json, theirs: Json) -> Difference:
