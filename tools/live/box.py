@@ -48,6 +48,8 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
     limit_s: float = 120
     interrupt_at: str | None = None
     """A file: as soon as it is there, SIGINT goes to the command's process group, as Ctrl-C sends it."""
+    interrupt_with: str = "INT"
+    """The signal that goes there instead: `TERM`, `KILL`."""
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True):

@@ -21,6 +21,8 @@ from tools.live.box import PORT, Command, Ended, Plan
 from tools.live.fake_model import FakeModel
 
 _AFTER_AN_INTERRUPT_S = 20.0
+_FIRST_ANSWER_S = 2.0
+"""A recorder that starts with the session has this long before the first call; `bench` measures calls that come sooner."""
 _SIOCSIFFLAGS, _UP_AND_RUNNING = 0x8914, 0x1 | 0x40  # ioctl_netdevice(7)
 
 
@@ -31,7 +33,7 @@ def main(plan_file: Path, ended_file: Path) -> None:
         _cover(plan.covered)
     if os.getpid() <= 2:  # the first process of its namespace, or the one after
         _loopback_up()
-    with FakeModel(plan.script, Path(plan.out) / "model.jsonl") as model:
+    with FakeModel(plan.script, Path(plan.out) / "model.jsonl", first_answer_s=_FIRST_ANSWER_S) as model:
         _lay_out(plan, model.port)
         ended = [_run(plan, command, _environment(plan, model.port), model.port) for command in plan.commands]
         _end_what_is_left(plan)
@@ -107,7 +109,7 @@ def _attend(process: subprocess.Popen[bytes], command: Command) -> tuple[bool, b
             process.wait()
             return interrupted, True
         if command.interrupt_at and not interrupted and Path(command.interrupt_at).exists():
-            os.killpg(process.pid, signal.SIGINT)
+            os.killpg(process.pid, signal.Signals[f"SIG{command.interrupt_with}"])
             deadline, interrupted = time.monotonic() + _AFTER_AN_INTERRUPT_S, True
         time.sleep(0.02)
     return interrupted, False

@@ -172,9 +172,9 @@ def _subagent(act: SubAgent, request: Request) -> Chosen | None:
         "subagent_type": "general" if "general:" in tool.description else "general-purpose",
         "agent_type": _choice(tool, "agent_type", "task", "general-purpose"),
         "agent_name": _choice(tool, "agent_name", "generalist"),
-        "agent_id": "scripted",
-        "task_name": "scripted_task",
-        "name": "scripted",
+        "agent_id": act.name,
+        "task_name": f"{act.name}_task",
+        "name": act.name,
         "run_in_background": False,
         "mode": "sync" if "sync" in json.dumps(tool.properties.get("mode", "")) else None,
     }
@@ -192,7 +192,7 @@ def _python_subagent(act: SubAgent, request: Request) -> Chosen | None:
     if tool is None:
         return None
     prompt = _prompt(act)
-    return tool, {"code": f"subagent('scripted', {prompt!r})\nprint(subagent_wait('scripted'))"}
+    return tool, {"code": f"subagent({act.name!r}, {prompt!r})\nprint(subagent_wait({act.name!r}))"}
 
 
 def _choice(tool: Tool, name: str, *wanted: str) -> str:

@@ -12,9 +12,10 @@ import msgspec
 
 from tallystick.agents.hooks import NAMES as HOOKED
 from tallystick.agents.hooks import hook_adapter
-from tools.live import box, scenarios
+from tools.live import box, going_on, scenarios
 from tools.live.box import Command, Plan, Ran
 from tools.live.evidence import TALLY
+from tools.live.going_on import Part
 from tools.live.run import PROMPT, Place, Recipe
 from tools.live.scenarios import Forbidden
 from tools.live.script import Script
@@ -47,6 +48,11 @@ class Observed(msgspec.Struct, frozen=True, kw_only=True):
     def home(self) -> Path:
         """The home folder of the run."""
         return self.place.home
+
+    @property
+    def live(self) -> Path:
+        """The store as the recorder left it, before anything was imported."""
+        return self.home / "live"
 
 
 def has_hooks(agent: str) -> bool:
@@ -88,7 +94,8 @@ def interrupted(recipe: Recipe, folder: Path) -> Observed:
     """A session that is interrupted while a command runs, recorded."""
     place = place_in(folder)
     begun = str(place.project / "begun.txt")
-    return _observe(recipe, place, scenarios.interrupted(place), recording=True, interrupt_at=begun)
+    parts = (Part(way="begin", prompt=PROMPT, stop_at=begun),)
+    return _observe(recipe, place, scenarios.interrupted(place), recording=True, parts=parts)
 
 
 def refused(recipe: Recipe, folder: Path, *, recording: bool, only: str | None = None) -> Observed:
@@ -99,6 +106,34 @@ def refused(recipe: Recipe, folder: Path, *, recording: bool, only: str | None =
     )
     observed = _observe(recipe, place, scenarios.refused(place, what), recording=recording)
     return msgspec.structs.replace(observed, forbidden=what)
+
+
+_MORE = "Please go on with the scripted steps."
+
+
+def family(recipe: Recipe, folder: Path) -> Observed:
+    """A session with failing commands and a tree of sub-agents, resumed, compacted, forked and resumed again."""
+    place = place_in(folder)
+    parts = (
+        Part(way="begin", prompt=PROMPT),
+        Part(way="resume", prompt=_MORE),
+        Part(way="fork", prompt=_MORE),
+        Part(way="compact", prompt=""),
+        Part(way="resume", prompt=_MORE),
+    )
+    return _observe(recipe, place, scenarios.family(place), recording=True, parts=parts)
+
+
+def stopped(recipe: Recipe, folder: Path, by: str) -> Observed:
+    """A session that a signal ends while two sub-agents work, and that is resumed, forked, and stopped once more."""
+    place = place_in(folder)
+    ready = str(place.project / "ready.txt")
+    parts = (
+        Part(way="begin", prompt=PROMPT, stop_at=ready, signal=by),
+        Part(way="resume", prompt=_MORE),
+        Part(way="fork", prompt=_MORE),
+    )
+    return _observe(recipe, place, scenarios.stopped(place, ready), recording=True, parts=parts)
 
 
 def place_in(folder: Path) -> Place:
@@ -113,10 +148,10 @@ def _observe(
     *,
     recording: bool,
     installed: int = 1,
-    interrupt_at: str | None = None,
+    parts: tuple[Part, ...] = (Part(way="begin", prompt=PROMPT),),
 ) -> Observed:
     launch = recipe.launch(place, PROMPT)
-    agent = Command(name="agent", argv=launch.argv, limit_s=_LIMIT_S, interrupt_at=interrupt_at)
+    agent = going_on.commands(recipe, place, parts, _LIMIT_S)
     before = _recording(recipe.agent, installed) if recording else ()
     after = (*_ending(), *(_taking_out(recipe.agent) if installed > 1 else ())) if recording else ()
     plan = Plan(
@@ -124,7 +159,7 @@ def _observe(
         project=str(place.project),
         out=str(place.out),
         script=script,
-        commands=(*launch.before, *before, agent, *after),
+        commands=(*launch.before, *before, *agent, *after),
         env=launch.env | SECRETS,
         path=launch.path,
         files=launch.files | _laid_out(place, store=not recording),
@@ -169,5 +204,6 @@ def _ending() -> tuple[Command, ...]:
     """The recorder seals what it has; what no hook saw is read from the transcript, as the next `tally up` would."""
     return (
         Command(name="stop", argv=(TALLY, "service", "stop")),
+        Command(name="keep", argv=("/bin/sh", "-c", "cp -a ~/.tally ~/live")),
         Command(name="import", argv=(TALLY, "import")),
     )

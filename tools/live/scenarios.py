@@ -60,6 +60,54 @@ def interrupted(place: Place) -> Script:
     return Script(turns=(Turn("This takes a while.", (Shell(waiting),)), Turn("I waited.", (Finish(),))))
 
 
+def family(place: Place) -> Script:
+    """Commands that fail, two sub-agents at once of which each starts another, and two parts more of the session."""
+    made = f"{place.project}/nested.txt"
+    return Script(
+        turns=(
+            Turn("A command that fails.", (Shell("echo failing >&2; exit 3"),)),
+            Turn("Two may help.", (SubAgent("fail once", name="first"), SubAgent("fail as well", name="second"))),
+            Turn("I wait for them.", (AwaitSubAgent(made),)),
+            Turn("The first part is done.", (Finish(),)),
+            Turn("Another command that fails.", (Shell("ls /nowhere-at-all"),)),
+            Turn("The second part is done.", (Finish(),)),
+            Turn("A command of the third part.", (Shell("echo third > third.txt; exit 4"),)),
+            Turn("The third part is done.", (Finish(),)),
+            Turn("A command of the fourth part.", (Shell("echo fourth > fourth.txt"),)),
+            Turn("The fourth part is done.", (Finish(),)),
+        ),
+        subagent=(
+            Turn("I fail.", (Shell("echo sub-agent >&2; exit 5"),)),
+            Turn("I ask another.", (SubAgent("make the file nested.txt", is_nested=True, name="inner"),)),
+            Turn("I wait for it.", (AwaitSubAgent(made),)),
+            Turn("I am done.", (Finish(),)),
+        ),
+        nested=(
+            Turn("I make the file.", (Shell(f"echo nested > {made}; exit 6"),)),
+            Turn("The file is there.", (Finish(),)),
+        ),
+    )
+
+
+def stopped(place: Place, ready: str) -> Script:
+    """Two sub-agents that wait for ever, or one command that does; then what is done by whoever resumes it.
+
+    What waited once fails when it is tried again, so that nobody waits twice.
+    """
+    waiting = Shell(f"[ -e {ready} ] && exit 7; echo begun; sleep 1; touch {ready}; sleep 60")
+    return Script(
+        turns=(
+            Turn("Two are to wait.", (SubAgent("wait", name="first"), SubAgent("wait too", name="second"))),
+            Turn("I wait as well.", (waiting,)),
+            Turn("I go on.", (Shell("echo on > on.txt; exit 3"),)),
+            Turn("It is done.", (Finish(),)),
+            Turn("I go on once more.", (Shell("echo more > more.txt"),)),
+            Turn("Now it is done.", (Finish(),)),
+        ),
+        subagent=(Turn("I wait.", (waiting,)), Turn("I waited.", (Finish(),))),
+    )
+
+
 class Forbidden(msgspec.Struct, frozen=True, kw_only=True):
     """Something that the shipped policy speaks against, and the file that shows that it was done."""
 

@@ -48,6 +48,8 @@ class SubAgent(msgspec.Struct, frozen=True, tag=True):
     task: str
     is_nested: bool = False
     """A sub-agent starts it."""
+    name: str = "scripted"
+    """Of two that run at once, each has its own."""
 
 
 class AwaitSubAgent(msgspec.Struct, frozen=True, tag=True):

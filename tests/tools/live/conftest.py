@@ -66,6 +66,10 @@ def _make(kind: str, recipe: Recipe, folder: Path) -> Observed:
             return recorded.everything(recipe, folder, installed=2)
         case ["interrupted"]:
             return recorded.interrupted(recipe, folder)
+        case ["family"]:
+            return recorded.family(recipe, folder)
+        case ["stopped", by]:
+            return recorded.stopped(recipe, folder, by)
         case ["unguarded"]:
             return recorded.refused(recipe, folder, recording=False)
         case ["refused"]:

@@ -7,11 +7,13 @@ forbids, and once to do that unguarded, which shows that it is the policy that s
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
 
 import msgspec
 import pytest
 
 from tallystick.guard.fallback_decision import UNDECIDED
+from tests.support.live_and_import import unexplained
 from tests.tools.live.conftest import Runs
 from tools.live import install, matrix
 from tools.live.evidence import Event, answer, compare_calls, events, files_with, steps_told_once, tally
@@ -32,6 +34,10 @@ WITHOUT_PARENTS = {"gptme"}
 """Its sub-agents are conversations of which nothing tells who began them."""
 STOPS_WHEN_REFUSED = {"cline"}
 """One refused call ends the whole run, so each kind needs a run of its own."""
+
+
+CONTINUED = ["family", "stopped/INT", "stopped/TERM", "stopped/KILL"]
+"""Runs of several commands, each of which goes on with what the one before left."""
 
 
 @pytest.fixture
@@ -89,6 +95,16 @@ def test_the_calls_in_the_record_are_those_in_the_transcript(recipe: Recipe, run
     assert difference.twice_in_record == ()
 
 
+@pytest.mark.parametrize("kind", ["everything", "doubled", "interrupted", "refused", *CONTINUED])
+def test_what_is_recorded_live_is_what_an_import_gives(recipe: Recipe, runs: Runs, kind: str, tmp_path: Path) -> None:
+    if not has_hooks(recipe.agent):
+        pytest.skip(f"{recipe.agent} calls no hook")
+    if kind == "doubled" and not has_project_settings(recipe.agent):
+        pytest.skip(f"{recipe.agent} has no settings of a project that call the hook")
+    observed = runs(kind, recipe)
+    assert unexplained(recipe.agent, observed.home, observed.live, tmp_path / "imported") == [], said(observed)
+
+
 @pytest.mark.parametrize("kind", ["everything"])
 def test_the_transcript_holds_the_calls_that_the_model_made(recipe: Recipe, runs: Runs, kind: str) -> None:
     if not keeps_a_transcript(recipe.agent):
@@ -130,7 +146,7 @@ def test_the_recorder_is_started_by_the_first_hook_and_leaves_nothing_behind(rec
     if not has_hooks(recipe.agent):
         pytest.skip(f"{recipe.agent} calls no hook")
     observed = runs("everything", recipe)
-    assert "has ended" in observed.ran.stdout("stop"), said(observed)
+    assert "has stopped" in observed.ran.stdout("stop"), said(observed)
     assert list((observed.home / ".tally" / "spool").iterdir()) == []
     assert [event.content for event in events(observed.home) if event.type == "gap"] == []
 
