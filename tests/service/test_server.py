@@ -419,6 +419,7 @@ def test_a_session_that_has_ended_is_compared_with_its_transcript(home: Home, de
     deliver(said)
     deliver({**said, "hook_event_name": "SessionEnd", "reason": "other"})
     wait_for(lambda: any(step.meta.get("about") == "shadow" for step in steps(home)))
+    wait_for(lambda: (recorder.status(home.folder) or {})["shadower"] == {"pid": None, "waiting": 0, "problem": None})
     [row] = coverage_of(home, steps(home)[0].session).differences
     assert (row.difference.aspect, row.difference.step, row.difference.transcript) == ("call", "toolu_0001", None)
     assert steps(home)[-1].type == "session_end"

@@ -72,6 +72,31 @@ def test_sessions_that_ended_are_told_once_and_all_at_once(recorder: Recorder) -
     assert not recorder.is_due()
 
 
+def test_it_is_named_while_it_is_at_work(recorder: Recorder) -> None:
+    assert recorder.shadowing.told() == {"pid": None, "waiting": 0, "problem": None}
+    recorder.code = HANGS
+    recorder.settle()
+    assert recorder.shadowing.told()["waiting"] == 2
+    recorder.work()
+    assert recorder.shadowing.told() == {"pid": recorder.processes[0].pid, "waiting": 0, "problem": None}
+
+
+def test_one_that_fails_is_reported_until_another_one_does_not(recorder: Recorder) -> None:
+    recorder.code = "import sys; sys.stdin.buffer.read(); sys.exit(3)"
+    recorder.settle()
+    recorder.work()
+    recorder.processes[0].wait()
+    assert not recorder.shadowing.is_at_work
+    assert "ended with 3" in recorder.shadowing.told()["problem"]
+    recorder.code = KEEPS
+    recorder.ended.append(("codex", "three"))
+    recorder.settle()
+    recorder.work()
+    recorder.processes[1].wait()
+    assert not recorder.shadowing.is_at_work
+    assert recorder.shadowing.told()["problem"] is None
+
+
 def test_nothing_is_compared_before_it_is_in_the_index(recorder: Recorder) -> None:
     recorder.is_indexed = False
     recorder.settle()
@@ -91,6 +116,7 @@ def test_one_process_is_at_it_at_a_time_and_one_that_takes_too_long_is_killed(re
     recorder.now += 600
     assert recorder.is_due()
     assert recorder.processes[0].returncode is not None
+    assert recorder.shadowing.told()["problem"] == "sessions could not be compared with their transcripts in 300 s"
 
 
 def test_a_process_that_does_not_listen_or_cannot_be_started_harms_no_one(
@@ -103,3 +129,4 @@ def test_a_process_that_does_not_listen_or_cannot_be_started_harms_no_one(
     monkeypatch.setattr(recorder.shadowing, "_start", fail)
     recorder.work()
     assert not recorder.shadowing.is_at_work
+    assert "no memory" in recorder.shadowing.told()["problem"]

@@ -426,6 +426,7 @@ class Server:
             "anchoring_problem": self._guarding.problem,
             "signing_problem": None if (problem := self.live.session_writer.signing_problem) is None else str(problem),
             "indexer": self._indexing.told(),
+            "shadower": None if self._shadowing is None else self._shadowing.told(),
             "port": None if self._listener is None else self._listener.port,
             "open_connections": self._gate.open,
             "waiting_bytes": self._gate.waiting_bytes,

@@ -10,6 +10,7 @@ import logging
 import subprocess
 import time
 from collections.abc import Callable
+from typing import Any
 
 import msgspec
 
@@ -53,6 +54,8 @@ class Shadowing:
         self._not_before = 0.0
         self._process: subprocess.Popen[bytes] | None = None
         self._started = 0.0
+        self.problem: str | None = None
+        """Why sessions could not be compared the last time; None: they could."""
 
     @property
     def is_due(self) -> bool:
@@ -67,13 +70,22 @@ class Shadowing:
     @property
     def is_at_work(self) -> bool:
         """Whether a process is at it. One that takes too long is killed."""
-        if self._process is None or self._process.poll() is not None:
+        if self._process is None:
             return False
-        if self._monotonic() - self._started < _MOST_SECONDS:
+        code = self._process.poll()
+        if code is None and self._monotonic() - self._started < _MOST_SECONDS:
             return True
-        _LOG.warning("sessions could not be compared with their transcripts in %d s", _MOST_SECONDS)
+        self.problem = None
+        if code is None:
+            self._failed(f"sessions could not be compared with their transcripts in {_MOST_SECONDS:g} s")
+        elif code:
+            self._failed(f"the shadower ended with {code}: run/shadower.log may say why")
         self.close()
         return False
+
+    def _failed(self, why: str) -> None:
+        _LOG.warning("%s", why)
+        self.problem = why
 
     def work(self) -> None:
         """Have all that wait compared. Waits only until the process has been told, in a thread of its own."""
@@ -85,7 +97,15 @@ class Shadowing:
                 with process.stdin:
                     process.stdin.write(msgspec.json.encode(told))
         except OSError as error:
-            _LOG.warning("sessions could not be compared with their transcripts: %s", error)
+            self._failed(f"sessions could not be compared with their transcripts: {error}")
+
+    def told(self) -> dict[str, Any]:
+        """What is reported of it."""
+        process = self._process
+        pid = None
+        if process is not None and process.poll() is None:
+            pid = process.pid
+        return {"pid": pid, "waiting": len(self._waiting), "problem": self.problem}
 
     def close(self) -> None:
         """Have no process at it any more."""

@@ -38,6 +38,7 @@ from tallystick.setup.agreement_check import agreement_checks
 from tallystick.setup.check import Check, State
 from tallystick.setup.index_check import index_checks
 from tallystick.setup.install import called_installations, calls_old_port, hook_command, own_installation
+from tallystick.setup.shadower_check import shadower_checks
 from tallystick.trust.anchors import targets
 from tallystick.trust.external_evidence import outlook
 from tallystick.trust.sudo_command import as_root
@@ -256,6 +257,7 @@ def _running(running: dict[str, Any]) -> Iterator[Check]:
         found = f"processes that judged calls, and had to be replaced since the recorder started: {replaced}"
         yield Check(name="decider", state=State.WARN, found=found, mend="see run/recorder.log in the store")
     yield from agreement_checks(running.get("agreement"))
+    yield from shadower_checks(running.get("shadower"))
     if running.get("signing_problem"):
         found = f"its records are not signed: {str(running['signing_problem'])[:300]}"
         yield Check(name="signing", state=State.BAD, found=found, mend="tally signer status")

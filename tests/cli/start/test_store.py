@@ -3,6 +3,8 @@
 import tomllib
 from pathlib import Path
 
+import pytest
+
 from tallystick.cli.version import VERSION
 from tests.cli.conftest import Tally, TallyJson
 
@@ -48,6 +50,14 @@ def test_status_says_what_is_there(tally: Tally, tally_json: TallyJson, full: Pa
     assert "0 not sealed" in shown
     assert "current" in shown
     assert tally_json("status")["entries"] == 289
+
+
+def test_status_names_each_process(tally: Tally, monkeypatch: pytest.MonkeyPatch) -> None:
+    said = {"pid": 11, "deliveries": 3, "decider": {"pid": 12}, "indexer": {"pid": 13}, "shadower": {"pid": 14}}
+    monkeypatch.setattr("tallystick.capture.recorder.status", lambda *_, **__: said)
+    tally("init")
+    shown = tally("status").stdout
+    assert "pid 11, 12 judges calls, 13 keeps the index, 14 compares sessions with their transcripts, 3 deliv" in shown
 
 
 def test_status_of_an_empty_store(tally: Tally) -> None:

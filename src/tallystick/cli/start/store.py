@@ -150,6 +150,14 @@ def _limits(found: Status) -> str:
     return ", ".join((enabled, made, most or "any number in a session", kept))
 
 
+_TASKS = (
+    ("decider", "judges calls"),
+    ("indexer", "keeps the index"),
+    ("shadower", "compares sessions with their transcripts"),
+)
+"""What the processes do that the recorder has started."""
+
+
 def _recorder(found: Status) -> str:
     said = found.recorder
     if said is None:
@@ -166,7 +174,7 @@ def _recorder(found: Status) -> str:
         unsigned = f"; signs nothing: {one_line(str(problem))}"
     others = "".join(
         f", {int(said[name]['pid'])} {task}"
-        for name, task in (("decider", "judges calls"), ("indexer", "keeps the index"))
+        for name, task in _TASKS
         if isinstance(said.get(name), dict) and said[name].get("pid")
     )
     deliveries = counted(int(said["deliveries"]), "delivery", "deliveries")
