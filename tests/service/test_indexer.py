@@ -108,6 +108,25 @@ def test_a_killed_indexer_and_an_index_that_is_gone_are_made_good(home: Home) ->
     assert (done.differing, done.tables) == ((), ())
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="only there a stopped process is told that its parent has ended")
+def test_a_stopped_indexer_whose_recorder_is_killed_frees_the_claim(home: Home) -> None:
+    recorders.start(home.folder)
+    deliver(home, 1)
+    wait_for(lambda: is_call_seen(home, 1) and is_idle(home))
+    pid, front = indexer(home)["pid"], (recorder.status(home.folder) or {})["pid"]
+    assert index_writer.writer_of(home) == pid
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        os.kill(front, signal.SIGKILL)
+        wait_for(lambda: index_writer.writer_of(home) is None)
+        recorders.start(home.folder)
+        deliver(home, 2)
+        wait_for(lambda: is_call_seen(home, 2))
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+
+
 @pytest.mark.soak
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP])
 def test_an_indexer_that_is_hit_again_and_again_holds_up_no_answer(home: Home, number: signal.Signals) -> None:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import sqlite3
+import subprocess
+import sys
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -10,6 +14,7 @@ from typing import Any
 import pytest
 
 from tallystick.capture import recorder
+from tallystick.capture.place import Place
 from tallystick.journal.home import Home
 from tallystick.recording.recorder import Recorder
 from tallystick.setup import index_check
@@ -48,6 +53,31 @@ def test_an_index_that_follows_the_record_is_well(home: Home, told: dict[str, An
     assert check(home) == Check(name="index", state=State.OK, found="follows the record; process 4712 writes it")
     told["pid"] = None
     assert check(home).found == "follows the record"
+
+
+STOPS = """
+import os, signal, sys
+from pathlib import Path
+from tallystick.journal.home import Home
+from tallystick.workspace.index_writer import claim
+with claim(Home(Path(sys.argv[1]))):
+    os.kill(os.getpid(), signal.SIGSTOP)
+"""
+
+
+def test_a_stopped_process_that_holds_the_claim_is_named_with_what_to_do(home: Home) -> None:
+    Place(home.folder).run.mkdir(exist_ok=True)
+    with subprocess.Popen([sys.executable, "-c", STOPS, str(home.folder)]) as process:
+        try:
+            os.waitid(os.P_PID, process.pid, os.WSTOPPED)
+            found = check(home)
+            assert (found.state, str(process.pid) in found.found) == (State.BAD, True)
+            assert f"kill -CONT {process.pid}" in str(found.mend)
+            process.send_signal(signal.SIGCONT)
+            process.wait()
+            assert check(home).state is State.OK
+        finally:
+            process.kill()
 
 
 def test_a_damaged_index_is_said_to_be_so_while_it_is(home: Home) -> None:

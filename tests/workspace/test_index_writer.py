@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from tallystick.graph.graph import GraphError
 from tallystick.journal.home import Home
 from tallystick.recording.recorder import Recorder
 from tallystick.workspace import index_writer
-from tallystick.workspace.index_writer import Request, ask, claim, claimed
+from tallystick.workspace.index_writer import Request, ask, claim, claimed, writer_of
 from tallystick.workspace.indexing import open_index
 
 
@@ -38,6 +39,25 @@ def test_one_may_write_at_a_time(home: Home, monkeypatch: pytest.MonkeyPatch) ->
             pass
     with claim(home) as other:
         assert other
+
+
+def test_who_writes_is_known_while_it_does(home: Home) -> None:
+    assert writer_of(home) is None
+    (home.folder / "run").mkdir()
+    with claimed(home):
+        assert writer_of(home) == os.getpid()
+        (home.folder / "run" / "indexer.lock").write_text("")  # a full disk
+        assert writer_of(home) is None
+    assert writer_of(home) is None
+
+
+def test_a_link_in_the_place_of_the_lock_is_not_written_through(home: Home, tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").write_text("not ours")
+    (home.folder / "run").mkdir()
+    (home.folder / "run" / "indexer.lock").symlink_to(tmp_path / "elsewhere")
+    with claimed(home):
+        assert writer_of(home) is None
+    assert (tmp_path / "elsewhere").read_text() == "not ours"
 
 
 def test_a_reader_uses_the_index_as_it_is_while_another_one_writes(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -155,6 +155,14 @@ def adopt_orphans() -> bool:
     return False
 
 
+def is_stopped(pid: int) -> bool:
+    """Whether a process is held: by a signal, by Ctrl-Z, or by a debugger. It goes on when it is told to."""
+    try:
+        return psutil.Process(pid).status() in (psutil.STATUS_STOPPED, psutil.STATUS_TRACING_STOP)
+    except (psutil.Error, OSError):
+        return False
+
+
 _KEPT_S = 2.0
 """For how long after it was seen a process may be named."""
 _ACTIVE_S = 1.0

@@ -10,9 +10,11 @@ Its stdin is a socket to the recorder, which asks over it as commands do over `r
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import logging
 import os
 import select
+import signal
 import socket
 import sys
 import time
@@ -48,6 +50,8 @@ _BEAT_SECONDS = 0.5
 _CLAIM_SECONDS = 0.05
 _MOST_REQUEST_BYTES = 1 << 20
 _BACKLOG = 64
+_SIGNAL_AT_END_OF_PARENT = 1
+"""PR_SET_PDEATHSIG of prctl(2); the parent is the thread that started this process."""
 
 
 class _Ending(Exception):
@@ -335,8 +339,16 @@ def _claimed(home: Home, front: socket.socket) -> bool:
     return True
 
 
+def _go_on_when_the_recorder_ends() -> None:
+    """Have the kernel continue this process when its recorder dies: if it is stopped, it would hold the claim for ever."""
+    if sys.platform == "linux":
+        with contextlib.suppress(OSError, AttributeError):
+            ctypes.CDLL(None).prctl(_SIGNAL_AT_END_OF_PARENT, int(signal.SIGCONT), 0, 0, 0)
+
+
 def main(words: Iterable[str]) -> int:
-    """Be the indexer of a store that a recorder has started."""
+    """Be the indexer of a store that a recorder has started, in its main thread."""
+    _go_on_when_the_recorder_ends()
     os.umask(0o077)
     os.nice(_NICE)
     (folder,) = words

@@ -9,10 +9,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from tallystick.capture import recorder
+from tallystick.capture.processes import is_stopped
 from tallystick.errors import TallystickError
 from tallystick.graph.graph import Graph, GraphError
 from tallystick.journal.home import Home
 from tallystick.setup.check import Check, State
+from tallystick.workspace.index_writer import writer_of
 from tallystick.workspace.indexing import is_current, open_index
 
 _TRIES = 3
@@ -24,7 +26,7 @@ def index_checks(home: Home) -> Iterator[Check]:
     if not home.exists:
         return
     said = _said(home)
-    found = _unusable(home) or _problem(said) or _behind(home)
+    found = _stopped(home) or _unusable(home) or _problem(said) or _behind(home)
     if found is not None:
         yield found
         return
@@ -40,6 +42,16 @@ def _said(home: Home) -> dict[str, Any]:
     if isinstance(said, dict):
         return said
     return {}
+
+
+def _stopped(home: Home) -> Check | None:
+    """Whether the one process that may write the index now does nothing."""
+    pid = writer_of(home)
+    if pid is None or not is_stopped(pid):
+        return None
+    found = f"process {pid} is stopped, and no other one may write the index until it ends"
+    mend = f"kill -CONT {pid} lets it go on; kill -9 {pid} ends it, and nothing of the record is lost"
+    return Check(name="index", state=State.BAD, found=found, mend=mend)
 
 
 def _unusable(home: Home) -> Check | None:

@@ -28,6 +28,7 @@ PATIENCE_S = 5.0
 SILENCE_S = 15.0
 """An indexer at work says so every half second: one that says nothing for so long has died or hangs."""
 _LOOK_AGAIN_S = 0.02
+_MOST_PID_BYTES = 32
 
 Progress = Callable[[int], None]
 """Called with how many bytes more of the journals were read."""
@@ -69,6 +70,21 @@ def become_writer(home: Home) -> int | None:
     return descriptor
 
 
+def writer_of(home: Home) -> int | None:
+    """The process that holds the claim on the index of a store; None if none does, or it could not say which it is."""
+    try:
+        descriptor = os.open(Place(home.folder).indexer_lock, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+    except OSError:
+        return None
+    with os.fdopen(descriptor, "rb") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except OSError:
+            said = file.read(_MOST_PID_BYTES)
+            return int(said) if said.strip().isdigit() else None
+    return None
+
+
 @contextlib.contextmanager
 def claim(home: Home) -> Iterator[bool]:
     """Whether this process may write the index now; it is not waited for. A store that no recorder had needs no claim."""
@@ -108,7 +124,10 @@ def claimed(home: Home) -> Iterator[None]:
 def look_again(home: Home, until: float) -> None:
     """Wait a moment for another writer, until a time. Raises GraphError then."""
     if time.monotonic() >= until:
-        raise GraphError(f"{home.graph} is being written by another process", hint="try again in a moment")
+        raise GraphError(
+            f"{home.graph} is being written by another process",
+            hint="try again; `tally doctor` says whether that process is stopped",
+        )
     time.sleep(_LOOK_AGAIN_S)
 
 
@@ -142,7 +161,7 @@ def _answer(connection: socket.socket, progress: Progress) -> Projected | None:
 
 
 def _lock(path: Path) -> int | None:
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
@@ -151,4 +170,7 @@ def _lock(path: Path) -> int | None:
     except BaseException:
         os.close(descriptor)
         raise
+    with contextlib.suppress(OSError):  # on a full disk no one is named
+        os.ftruncate(descriptor, 0)
+        os.pwrite(descriptor, b"%d\n" % os.getpid(), 0)
     return descriptor
