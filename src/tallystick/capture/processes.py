@@ -156,7 +156,7 @@ def adopt_orphans() -> bool:
 
 
 def is_stopped(pid: int) -> bool:
-    """Whether a process is held: by a signal, by Ctrl-Z, or by a debugger. It goes on when it is told to."""
+    """Whether a process is held: by a signal, by Ctrl-Z, or by a debugger. SIGCONT continues it."""
     try:
         return psutil.Process(pid).status() in (psutil.STATUS_STOPPED, psutil.STATUS_TRACING_STOP)
     except (psutil.Error, OSError):
