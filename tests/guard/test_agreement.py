@@ -3,8 +3,11 @@
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tallystick.guard import agreement
 from tallystick.guard.agreement import Agreement
@@ -180,3 +183,28 @@ def test_an_erasure_forgets_what_waits(work: Work) -> None:
     forget_states(work.home, "erased")
     assert outcomes(work, agreed) == set()
     assert not work.decider.judgements
+
+
+_DONE = (
+    "sh a.sh",
+    "sh b.sh",
+    "cp a.sh b.sh",
+    "cat notes.md",
+    "curl https://a.example/x -o a.sh",
+    "cat ~/.aws/credentials",
+)
+
+
+@pytest.mark.soak
+@given(st.lists(st.tuples(st.sampled_from("xyz"), st.sampled_from(("write", "outside", *_DONE))), max_size=10))
+def test_sessions_that_work_on_the_same_files_are_decided_the_same_again(steps: list[tuple[str, str]]) -> None:
+    """What a decider keeps from one call to the next changes no decision, whatever others do in between."""
+    with TemporaryDirectory() as folder, Work(Path(folder)) as work:
+        for number, (session, done) in enumerate(steps):
+            if done == "outside":
+                work.write("a.sh", f"{SCRIPT}{number}\n")
+            elif done == "write":
+                work.wrote("a.sh", f"{SCRIPT}{number}\n", session=session)
+            else:
+                work.call("Bash", {"command": done}, session=session)
+        assert Outcome.DIFFERENT.value not in outcomes(work)

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -35,7 +35,7 @@ def new(home: Home) -> FamilyReader:
     return FamilyReader(home, Knowledge(read=read))
 
 
-def journals(work: Work, session: str = "now") -> list[FamilyJournal]:
+def journals(work: Work, session: str = "now") -> Sequence[FamilyJournal]:
     families = SessionFamilies(work.home, lambda: None)
     return families.journals(families.family(AGENT, session))
 

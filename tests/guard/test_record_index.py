@@ -70,3 +70,14 @@ def test_without_an_index_nothing_is_known(work: Work) -> None:
     assert (index.last_change(path), index.makers(path), index.is_approved("sha256:0")) == (None, [], False)
     assert index.taint(path, is_deep=False) == Found()
     assert not index.has_step("a", 0)
+
+
+def test_while_a_call_is_judged_the_index_is_the_one_that_was_there_at_its_beginning(work: Work) -> None:
+    work.call("Bash", {"command": "git status"})
+    ((sid, _),) = work.home.sessions()
+    index = index_of(work)
+    with index.steady():
+        assert index.has_step(sid, 2)
+        work.home.graph.rename(work.home.graph.with_suffix(".aside"))
+        assert index.has_step(sid, 2)
+    assert not index.has_step(sid, 2)

@@ -29,7 +29,7 @@ def sources(kin: SessionFamilies, family: tuple[str, str]) -> set[str]:
 def test_a_session_that_is_not_recorded_is_a_family_of_its_own(work: Work) -> None:
     kin = new(work)
     assert kin.family(AGENT, "new") == (AGENT, "new")
-    assert kin.journals((AGENT, "new")) == []
+    assert kin.journals((AGENT, "new")) == ()
 
 
 def test_a_session_is_found_as_soon_as_it_is_recorded(work: Work) -> None:
@@ -141,7 +141,23 @@ def test_a_journal_without_a_whole_first_line_is_read_when_it_has_one(work: Work
     whole = path.read_bytes()
     path.write_bytes(whole[:20])
     kin = new(work)
-    assert kin.journals(kin.family(AGENT, "s")) == []
+    assert kin.journals(kin.family(AGENT, "s")) == ()
     path.write_bytes(whole)
     os.utime(path.parent)
     assert sources(kin, kin.family(AGENT, "s")) == {"s"}
+
+
+def test_a_session_of_the_next_month_is_found(work: Work) -> None:
+    work.begin("s")
+    kin = new(work)
+    kin.family(AGENT, "s")
+    work.begin("late")
+    path = next(path for start, path in kin.journals(kin.family(AGENT, "late")))
+    year, month = path.parent.parent.name, path.parent.name
+    later = work.home.journals / str(int(year) + 1) / month
+    fresh = new(work)
+    path.rename(path.with_suffix(".aside"))
+    assert sources(fresh, fresh.family(AGENT, "late")) == set()
+    later.mkdir(parents=True)
+    path.with_suffix(".aside").rename(later / path.name)
+    assert sources(fresh, fresh.family(AGENT, "late")) == {"late"}

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
 
@@ -208,7 +208,7 @@ def _was_there(judged: Judgement) -> Callable[[Recorded], bool]:
     return was_there
 
 
-def _place_of(home: Home, judged: Judgement, reader: FamilyReader, journals: list[FamilyJournal]) -> _Place | None:
+def _place_of(home: Home, judged: Judgement, reader: FamilyReader, journals: Sequence[FamilyJournal]) -> _Place | None:
     """The step that a call is: one of those that follow what was read for it, or on record already by a transcript."""
     call = judged.call
     pending = reader.state.pending.get(call.call_id or "")

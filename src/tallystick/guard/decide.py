@@ -172,6 +172,10 @@ class Decider:
         Raises:
             PolicyError: they cannot judge it. The caller answers with `undecided`.
         """
+        with self._record.index.steady():
+            return self._decide(call)
+
+    def _decide(self, call: Call) -> Decision:
         at_us = time.time_ns() // 1000
         before = self._record.before(call)
         world = NotedWorld(LiveWorld(before))

@@ -126,6 +126,22 @@ class FamilyReader:
                 self.state, self.positions, self._grew = FamilyState(), {}, {}
             return self._follow(journals, until, least)
 
+    def may_have_more(self, journals: Sequence[FamilyJournal]) -> bool:
+        """Whether something may be there to be read; of many journals that is not looked for."""
+        if len(journals) > _MOST_LOOKED_AT:
+            return True
+        return any(self._is_longer(journal) for journal in journals)
+
+    def _is_longer(self, journal: FamilyJournal) -> bool:
+        position = self.positions.get(journal.start.sid)
+        if position is None:
+            return True
+        try:
+            status = journal.path.stat()
+        except OSError:
+            return False
+        return status.st_size > position.end or status.st_ino != position.inode
+
     def _follow(self, journals: Iterable[FamilyJournal], until: float, least: int) -> bool:
         new = [self._new(journal) for journal in journals]
         first = self.steps

@@ -58,11 +58,21 @@ class _Held:
         self.kept_at = float("-inf")
         self.is_behind = False
         """Its history is being read by the thread for that."""
+        self._heard = reader.state.heard
+        self._may_taint = self._heard.may_taint
 
     @property
     def is_to_be_kept(self) -> bool:
         """Whether reading it again would take longer than loading it."""
         return self.reader.steps - self.kept_steps >= _WORTH_STEPS
+
+    @property
+    def may_taint(self) -> bool:
+        """Whether anything that it wrote may be other than clean. Of each state it is found out once."""
+        heard = self.reader.state.heard
+        if heard is not self._heard:
+            self._heard, self._may_taint = heard, heard.may_taint
+        return self._may_taint
 
 
 class FamilyStates:
@@ -82,6 +92,8 @@ class FamilyStates:
         self._known = known
         self._snapshots = snapshots
         self._lock = lock
+        self._erased = ""
+        """What was erased last when it was looked at last: no state here was begun before that."""
         self._held: OrderedDict[Family, _Held] = OrderedDict()
         self._left: OrderedDict[Family, _Held] = OrderedDict()
         """Those that were in memory, and are to be kept in a quiet moment."""
@@ -128,6 +140,11 @@ class FamilyStates:
             found = [(other, held.reader.state) for other, held in self._held.items() if other != family]
         yield from found
 
+    def tainting(self, family: Family) -> list[FamilyState]:
+        """The same, of those only that may have written what is not clean."""
+        with self._lock:
+            return [held.reader.state for other, held in self._held.items() if held.may_taint and other != family]
+
     def is_read(self, family: Family | None) -> bool:
         """Whether a family is in memory, with all of its history."""
         with self._lock:
@@ -138,7 +155,9 @@ class FamilyStates:
         until = time.monotonic() + _PATIENCE_S
         with self._lock:
             for other, held in list(self._held.items()):
-                if other != family and time.monotonic() < until:
+                if other == family or not held.reader.may_have_more(self._families.journals(other)):
+                    continue
+                if time.monotonic() < until:
                     self._read_on(other, held, until)
 
     def _of(self, family: Family) -> _Held:
@@ -165,6 +184,9 @@ class FamilyStates:
     def _forget_erased(self) -> None:
         """States that may hold what was erased are made again."""
         mark = self._snapshots.mark()
+        if mark == self._erased:
+            return
+        self._erased = mark
         for table in (self._held, self._left):
             for family in [family for family, held in table.items() if held.erased != mark]:
                 del table[family]

@@ -91,7 +91,7 @@ class _Questions:
 
 
 class NotedWorld(_Questions):
-    """A world whose machine's answers are noted."""
+    """A world whose machine's answers are noted. What is asked twice has one answer."""
 
     def __init__(self, world: World, looked: Callable[[str], object] = lambda _: None) -> None:
         """`looked` is called with each file whose content is asked for."""
@@ -105,7 +105,10 @@ class NotedWorld(_Questions):
         return super().content(path)
 
     def _machine(self, what: str, path: str, ask: Callable[[str], _T]) -> _T:
-        answer = self.answers[what, path] = ask(path)
+        asked = (what, path)
+        if asked in self.answers:
+            return cast(_T, self.answers[asked])
+        answer = self.answers[asked] = ask(path)
         return answer
 
     @property

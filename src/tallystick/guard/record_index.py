@@ -6,9 +6,10 @@ waits for an answer. Must not know what live sessions did (`recorded_context`).
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TypeVar
 
 from tallystick.ask.known_taint import Memory
@@ -47,6 +48,8 @@ class _Open(threading.local):
     graph: Graph | None = None
     memory: Memory | None = None
     tried: float = float("-inf")
+    is_steady: bool = False
+    """It was looked whether it is still the same, and need not be again for now."""
 
 
 class RecordIndex:
@@ -64,8 +67,8 @@ class RecordIndex:
     def graph(self) -> Graph | None:
         """The index, if there is one that can be read."""
         mine = self._open
-        if mine.graph is not None and mine.graph.is_moved:
-            self._let_go()
+        if not mine.is_steady:
+            self._look()
         if mine.graph is not None:
             return mine.graph
         now = time.monotonic()
@@ -78,6 +81,20 @@ class RecordIndex:
             return None
         mine.memory = Memory(self._home, mine.graph, is_secret=self._is_secret)
         return mine.graph
+
+    @contextlib.contextmanager
+    def steady(self) -> Iterator[None]:
+        """Have this thread look now whether it is still the same file, and not at each question of what follows."""
+        self._look()
+        self._open.is_steady = True
+        try:
+            yield
+        finally:
+            self._open.is_steady = False
+
+    def _look(self) -> None:
+        if self._open.graph is not None and self._open.graph.is_moved:
+            self._let_go()
 
     def last_change(self, path: str, before_us: int = EVER_US) -> LastChange | None:
         """The newest change of a file; of those before a time only what calls did is known."""

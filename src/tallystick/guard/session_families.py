@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterator
-from itertools import islice
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
@@ -54,7 +53,11 @@ class SessionFamilies:
         """Sessions that only the index told of: their journals are older than those that were looked at."""
         self._names: set[str] = set()
         self._seen: dict[str, int] = {}
+        self._inner: dict[str, tuple[int, list[str]]] = {}
+        """Folders of years and of months, by what they are in, and when that had changed."""
         self._asked: set[Family] = set()
+        self._journals: dict[Family, tuple[FamilyJournal, ...]] = {}
+        """Of families that were asked for, until another session or journal becomes known."""
 
     def family(self, agent: str, session: str) -> Family:
         """The family that a session of an agent belongs to."""
@@ -74,12 +77,18 @@ class SessionFamilies:
             return None
         return self._forest.family(start.name)
 
-    def journals(self, family: Family) -> list[FamilyJournal]:
+    def journals(self, family: Family) -> tuple[FamilyJournal, ...]:
         """The journals of a family, as far as they are known."""
+        known = self._journals.get(family)
+        if known is None:
+            known = self._journals[family] = tuple(self._found(family))
+        return known
+
+    def _found(self, family: Family) -> Iterator[FamilyJournal]:
         members = self._forest.members(family)
         if self._unplaced and any(start.sid in self._unplaced for start in members):
             self._place()
-        return [FamilyJournal(start, self._paths[start.sid]) for start in members if start.sid in self._paths]
+        return (FamilyJournal(start, self._paths[start.sid]) for start in members if start.sid in self._paths)
 
     def newest(self, most: int) -> list[Family]:
         """The families whose journals were written to last."""
@@ -103,6 +112,7 @@ class SessionFamilies:
         self._paths[start.sid] = path
         self._unplaced.discard(start.sid)
         self._forest.add(start)
+        self._journals.clear()
         above: Start | None = start
         while above is not None and above.parent is not None and self._forest.start(above.parent) is None:
             above = self._from_index(above.parent)
@@ -116,6 +126,7 @@ class SessionFamilies:
                 self._paths[sid] = path
                 self._names.add(sid)
         self._unplaced.clear()
+        self._journals.clear()
 
     # Journals that are new ------------------------------------------------------------------------------------------
 
@@ -135,8 +146,21 @@ class SessionFamilies:
 
     def _folders(self) -> Iterator[str]:
         """The folders of the newest months."""
-        for year in islice(_names_in(str(self._home.journals)), 2):
-            yield from islice(_names_in(year), 2)
+        for year in self._numbered(str(self._home.journals)):
+            yield from self._numbered(year)
+
+    def _numbered(self, folder: str) -> list[str]:
+        """The two folders in a folder that have the highest numbers. It is read again when it has changed."""
+        try:
+            changed = os.stat(folder).st_mtime_ns  # noqa: PTH116 - a Path costs more than the question
+        except OSError:
+            return []
+        known = self._inner.get(folder)
+        if known is not None and known[0] == changed:
+            return known[1]
+        found = _names_in(folder)[:2]
+        self._inner[folder] = (_lasting(changed), found)
+        return found
 
     def _new_in(self, folder: str) -> list[tuple[int, str, str]]:
         try:
@@ -150,7 +174,7 @@ class SessionFamilies:
             ]
         except OSError:
             return []
-        self._seen[folder] = 0 if time.time_ns() - changed < _FRESH_NS else changed
+        self._seen[folder] = _lasting(changed)
         return [one for one in found if SESSION_ID.match(one[2])]
 
     def _read(self, sid: str, path: Path) -> None:
@@ -178,6 +202,7 @@ class SessionFamilies:
             start = Start(sid, agent, source, parent)
             self._forest.add(start)
             self._unplaced.add(sid)
+            self._journals.clear()
             return start
         return None
 
@@ -191,10 +216,17 @@ class SessionFamilies:
             return []
 
 
-def _names_in(folder: str) -> Iterator[str]:
+def _lasting(changed_ns: int) -> int:
+    """The time of a folder's change to compare with later; one that no folder has, if it may change within the same tick."""
+    if time.time_ns() - changed_ns < _FRESH_NS:
+        return 0
+    return changed_ns
+
+
+def _names_in(folder: str) -> list[str]:
     """The folders in a folder whose names are numbers, the highest first."""
     try:
         names = sorted((name for name in os.listdir(folder) if name.isdigit()), reverse=True)  # noqa: PTH208
     except OSError:
-        return
-    yield from (f"{folder}/{name}" for name in names)
+        return []
+    return [f"{folder}/{name}" for name in names]

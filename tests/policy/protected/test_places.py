@@ -1,6 +1,8 @@
 """Which paths and texts mean a protected place."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tallystick.model.script import ANY_ONE, CLASS, HOLE, STAR, Word
 from tallystick.policy.protected.places import Kind, Naming, Places, Projects, Protected, matches_name
@@ -137,3 +139,17 @@ def test_what_a_link_leads_to_is_looked_up_once_in_a_call() -> None:
     for _ in range(3):
         found.touched("x/y", ["/dev/project"], deep=False)
     assert asked == ["/dev/project/x/y"]
+
+
+_PARTS = st.sampled_from((".tally", ".Tally", "keys", ".claude", "settings.json", "dev", "project", "tool.toml", "x"))
+
+
+@given(st.lists(_PARTS, max_size=6), st.booleans(), st.booleans())
+def test_a_path_without_wildcards_means_what_it_means_as_a_pattern(
+    parts: list[str], deep: bool, ignores_case: bool
+) -> None:
+    found = places(ignores_case=ignores_case)
+    text = "/" + "/".join(parts)
+    plain = found._meet(text, deep)
+    pattern = found._meet_any(found._segments(text), deep=deep)
+    assert [set(one) for one in plain] == [set(one) for one in pattern]

@@ -106,6 +106,7 @@ class Places:
         )
         self.in_projects = projects.settings
         self._in_projects = tuple(self._segments(path) for path in projects.settings)
+        self._plainly = _Plainly(self._protected, self._in_projects)
         self._projects = tuple(self._segments(path) for path in projects.folders)
         self._mentions = self._patterns()
         self._met = lru_cache(maxsize=8192)(self._meet)
@@ -180,6 +181,12 @@ class Places:
     def _meet(self, path: str, deep: bool) -> _Meeting:
         """What a path means by itself: of places with a fixed path, and of settings in some project."""
         parts = self._segments(path)
+        if not _MARKS.search(path):
+            return self._plainly.met(parts, deep=deep)
+        return self._meet_any(parts, deep=deep)
+
+    def _meet_any(self, parts: tuple[str, ...], *, deep: bool) -> _Meeting:
+        """The same of a path that may have wildcards."""
         kinds = tuple(
             kind for kind, place, is_folder in self._protected if _meets(parts, place, is_folder=is_folder, deep=deep)
         )
@@ -260,6 +267,46 @@ class Places:
             for text in word.hidden.split()[:64]:
                 found |= self.touched(text.strip("\"'`()$"), folders, deep=deep)
         return found
+
+
+class _Plainly:
+    """The same places, to be asked about paths that have no wildcards: those are compared part by part as they are."""
+
+    def __init__(
+        self, protected: Iterable[tuple[Kind, tuple[str, ...], bool]], in_projects: Iterable[tuple[str, ...]]
+    ) -> None:
+        self._at: dict[tuple[str, ...], list[tuple[Kind, bool]]] = {}
+        """Kinds of places by their parts, each with whether it is a folder."""
+        self._above: dict[tuple[str, ...], list[Kind]] = {}
+        """Kinds of the places that are below a folder."""
+        self._ends: dict[tuple[str, ...], list[bool]] = {}
+        """The beginnings of projects' settings by their parts, each with whether it is all of them."""
+        for kind, place, is_folder in protected:
+            self._at.setdefault(place, []).append((kind, is_folder))
+            for size in range(len(place)):
+                self._above.setdefault(place[:size], []).append(kind)
+        for place in in_projects:
+            for size in range(1, len(place) + 1):
+                self._ends.setdefault(place[:size], []).append(size == len(place))
+        self._longest = max(map(len, self._ends), default=0)
+
+    def met(self, parts: tuple[str, ...], *, deep: bool) -> _Meeting:
+        """What a path means by itself, as `Places` says it."""
+        kinds = [
+            kind
+            for size in range(len(parts) + 1)
+            for kind, is_folder in self._at.get(parts[:size], ())
+            if is_folder or size == len(parts)
+        ]
+        if deep:
+            kinds += self._above.get(parts, ())
+        found = [
+            (parts[: len(parts) - size], is_whole)
+            for size in range(1, min(self._longest, len(parts)) + 1)
+            for is_whole in self._ends.get(parts[len(parts) - size :], ())
+            if is_whole or deep
+        ]
+        return tuple(dict.fromkeys(kinds)), tuple(dict.fromkeys(found))
 
 
 @lru_cache(maxsize=1024)

@@ -137,6 +137,11 @@ class Heard(msgspec.Struct, frozen=True, kw_only=True):
     sensitive_way: tuple[str, ...] = ()
     """Where the newest of them came from."""
 
+    @property
+    def may_taint(self) -> bool:
+        """Whether anything that it wrote may be other than clean."""
+        return bool(self.tainted or self.folders or self.patterns)
+
 
 _NEW = Heard()
 
