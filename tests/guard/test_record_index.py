@@ -76,7 +76,7 @@ def test_while_a_call_is_judged_the_index_is_the_one_that_was_there_at_its_begin
     work.call("Bash", {"command": "git status"})
     ((sid, _),) = work.home.sessions()
     index = index_of(work)
-    with index.steady():
+    with index.fixed():
         assert index.has_step(sid, 2)
         work.home.graph.rename(work.home.graph.with_suffix(".aside"))
         assert index.has_step(sid, 2)

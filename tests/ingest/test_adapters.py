@@ -11,7 +11,7 @@ from tallystick.ingest.adapters import adapters, only
 
 
 def offering(*points: EntryPoint) -> object:
-    return lambda *, group: points if group == "tallystick.agents" else ()
+    return lambda group: points if group == "tallystick.agents" else ()
 
 
 def test_without_other_packages_there_are_ours() -> None:
@@ -26,7 +26,7 @@ def test_another_package_can_offer_an_agent_but_not_replace_ours(
     monkeypatch.syspath_prepend(tmp_path)
     mine = EntryPoint("mine", "my_agent", "tallystick.agents")
     same = EntryPoint("same", "my_gptme", "tallystick.agents")
-    monkeypatch.setattr("importlib.metadata.entry_points", offering(mine, same))
+    monkeypatch.setattr("tallystick.ingest.adapters.entry_points", offering(mine, same))
     found = adapters()
     assert found.keys() - own_adapters().keys() == {"mine"}
     assert found["gptme"] is own_adapters()["gptme"]
@@ -34,7 +34,7 @@ def test_another_package_can_offer_an_agent_but_not_replace_ours(
 
 def test_an_agent_that_fails_to_load_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     broken = EntryPoint("mine", "no_such_package.agent", "tallystick.agents")
-    monkeypatch.setattr("importlib.metadata.entry_points", offering(broken))
+    monkeypatch.setattr("tallystick.ingest.adapters.entry_points", offering(broken))
     with pytest.raises(SourceError, match=r"'mine' \(no_such_package\.agent\) fails to load"):
         adapters()
 

@@ -11,14 +11,14 @@ import posixpath
 import sys
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
 
 import msgspec
 
-from tallystick.agents.hooks import HookAdapter, hook_adapters
+from tallystick.agents.hooks import HookAdapter, SettingsFile, hook_agents, hook_files
 from tallystick.capture.tracking import load_git, repository_of, tracking_of
 from tallystick.catalog.agents import Base, folder_variables, hook_switches
 from tallystick.graph import rules
@@ -78,17 +78,14 @@ class Decider:
             settings: By default those of the store.
         """
         variables = dict(machine.environment)
-        known = list(hook_adapters().values())
-        if machine.adapters is not None:
-            known = list(machine.adapters)
         user_home = machine.user_home
         self.policies = Policies(home, environment=variables, settings=settings)
         """The policies in force."""
         places = Places(
-            _protected(home, user_home, variables, known, machine.package or Path(__file__).parent.parent),
+            _protected(home, machine, variables),
             home=str(user_home),
             projects=Projects(
-                settings=tuple(dict.fromkeys(_of_projects(known))), folders=tuple(map(str, machine.projects))
+                settings=tuple(dict.fromkeys(_of_projects(machine))), folders=tuple(map(str, machine.projects))
             ),
             naming=Naming(resolve=_without_links, ignores_case=sys.platform == "darwin"),
         )
@@ -172,7 +169,7 @@ class Decider:
         Raises:
             PolicyError: they cannot judge it. The caller answers with `undecided`.
         """
-        with self._record.index.steady():
+        with self._record.index.fixed():
             return self._decide(call)
 
     def _decide(self, call: Call) -> Decision:
@@ -275,13 +272,12 @@ def _as_found(file: FileFacts, home: Path) -> Act | None:
 # Places --------------------------------------------------------------------------------------------------------------
 
 
-def _protected(
-    home: Home, user_home: Path, variables: Mapping[str, str], adapters: Iterable[HookAdapter], package: Path
-) -> Iterator[Protected]:
+def _protected(home: Home, machine: AgentMachine, variables: Mapping[str, str]) -> Iterator[Protected]:
+    package = machine.package or Path(__file__).parent.parent
     store = posixpath.abspath(home.folder)
     yield Protected(Kind.STORE, store, is_folder=True)
     yield Protected(Kind.KEYS, posixpath.join(store, "keys"), is_folder=True)
-    for path in _of_user_settings(user_home, variables, adapters):
+    for path in _of_user_settings(machine, variables):
         yield Protected(Kind.HOOK_SETTINGS, path, is_folder=False)
     for place in hook_switches(Base.MANAGED):
         yield Protected(Kind.HOOK_SETTINGS, f"/{place.path}", is_folder=bool(place.endings))
@@ -289,8 +285,16 @@ def _protected(
     yield Protected(Kind.PROGRAM if is_installed else Kind.CHECKOUT, posixpath.abspath(package), is_folder=True)
 
 
-def _of_user_settings(user_home: Path, variables: Mapping[str, str], adapters: Iterable[HookAdapter]) -> Iterator[str]:
-    files = [(file.path, file.variable) for adapter in adapters for file in adapter.settings(project=False)]
+def _settings_files(machine: AgentMachine, *, project: bool) -> Iterator[SettingsFile]:
+    """The files of agents that make them call the hook. Of all agents the catalogue knows them: none has to be loaded."""
+    if machine.adapters is not None:
+        return (file for adapter in machine.adapters for file in adapter.settings(project=project))
+    return (file for agent in hook_agents() for file in hook_files(agent, project=project))
+
+
+def _of_user_settings(machine: AgentMachine, variables: Mapping[str, str]) -> Iterator[str]:
+    user_home = machine.user_home
+    files = [(file.path, file.variable) for file in _settings_files(machine, project=False)]
     switches = [(place.path, place.variable) for place in hook_switches(Base.USER)]
     for path, variable in (*files, *switches):
         yield posixpath.join(str(user_home), path)
@@ -301,8 +305,8 @@ def _of_user_settings(user_home: Path, variables: Mapping[str, str], adapters: I
             yield posixpath.join(moved, *Path(path).parts[1:])
 
 
-def _of_projects(adapters: Iterable[HookAdapter]) -> Iterator[str]:
-    yield from (file.path for adapter in adapters for file in adapter.settings(project=True))
+def _of_projects(machine: AgentMachine) -> Iterator[str]:
+    yield from (file.path for file in _settings_files(machine, project=True))
     yield from (place.path for place in hook_switches(Base.PROJECT))
 
 

@@ -140,7 +140,7 @@ class FamilyStates:
             found = [(other, held.reader.state) for other, held in self._held.items() if other != family]
         yield from found
 
-    def tainting(self, family: Family) -> list[FamilyState]:
+    def tainted(self, family: Family) -> list[FamilyState]:
         """The same, of those only that may have written what is not clean."""
         with self._lock:
             return [held.reader.state for other, held in self._held.items() if held.may_taint and other != family]

@@ -12,20 +12,23 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache, lru_cache
 from hashlib import sha256
-from importlib import metadata, resources
+from importlib import resources
 from pathlib import Path
 from typing import TypeAlias
 
 import msgspec
 
 from tallystick.errors import PolicyError, TallystickError
+from tallystick.guard.checked_policies import kept, stamp_of
 from tallystick.guard.policy_change import Change
 from tallystick.journal.durable import replace_file
 from tallystick.journal.home import Home
 from tallystick.model.decision import Effect
 from tallystick.policy.cedar.engine import PolicySet, load
+from tallystick.policy.cedar.parsing import Checked, checked_in
 from tallystick.policy.detector import Detector
 from tallystick.policy.settings import Limits, OutsideWrites, Profile, Settings
+from tallystick.workspace.entry_points import entry_points
 from tallystick.workspace.settings import read_settings
 
 _UNATTENDED = ("CI", "TALLY_NONINTERACTIVE")
@@ -134,7 +137,7 @@ def read_policy_file(path: Path) -> str:
 def detectors() -> tuple[Detector, ...]:
     """The detectors that plugins bring. One that cannot be loaded is left out, and said so in the log."""
     found: list[Detector] = []
-    for point in metadata.entry_points(group=_GROUP):
+    for point in entry_points(_GROUP):
         try:
             loaded = point.load()
             made: Detector
@@ -162,7 +165,15 @@ def load_set(profile: Profile, *more: Texts) -> PolicySet:
 @lru_cache(maxsize=64)
 def _loaded(files: Texts, schema: str) -> PolicySet:
     """A set, loaded once: it is the same for every store that has the same texts."""
-    return load(files, schema)
+    return load(files, schema, _checked(schema))
+
+
+@cache
+def _checked(schema: str) -> Mapping[str, Checked]:
+    """What the engine says of the shipped policies."""
+    shipped = (*_shipped("*.cedar"), *_shipped("strict/*.cedar"))
+    stamp = stamp_of((schema, *(part for file in shipped for part in file)))
+    return kept(stamp, lambda: checked_in(shipped, schema))
 
 
 def user_folder(home: Home) -> Path:

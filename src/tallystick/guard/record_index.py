@@ -48,7 +48,7 @@ class _Open(threading.local):
     graph: Graph | None = None
     memory: Memory | None = None
     tried: float = float("-inf")
-    is_steady: bool = False
+    is_fixed: bool = False
     """It was looked whether it is still the same, and need not be again for now."""
 
 
@@ -67,7 +67,7 @@ class RecordIndex:
     def graph(self) -> Graph | None:
         """The index, if there is one that can be read."""
         mine = self._open
-        if not mine.is_steady:
+        if not mine.is_fixed:
             self._look()
         if mine.graph is not None:
             return mine.graph
@@ -83,14 +83,14 @@ class RecordIndex:
         return mine.graph
 
     @contextlib.contextmanager
-    def steady(self) -> Iterator[None]:
+    def fixed(self) -> Iterator[None]:
         """Have this thread look now whether it is still the same file, and not at each question of what follows."""
         self._look()
-        self._open.is_steady = True
+        self._open.is_fixed = True
         try:
             yield
         finally:
-            self._open.is_steady = False
+            self._open.is_fixed = False
 
     def _look(self) -> None:
         if self._open.graph is not None and self._open.graph.is_moved:

@@ -273,7 +273,7 @@ class OnRecord:
         """What other sessions made of a path, or of all below it. Of those that are live only whether it is a secret."""
         self._asked(path)
         with self._lock:
-            taints = [own_taint(state.heard, path) for state in self.states.tainting(family)]
+            taints = [own_taint(state.heard, path) for state in self.states.tainted(family)]
             found = self.index.taint(path, is_deep=is_deep)
         live = [taint for taint in taints if taint is not None and taint.is_sensitive]
         if not live:

@@ -11,6 +11,7 @@ from tallystick.agents import Adapter
 from tallystick.agents import adapters as own_adapters
 from tallystick.errors import SourceError, UsageError
 from tallystick.workspace.did_you_mean import nearest
+from tallystick.workspace.entry_points import entry_points
 
 
 def adapters() -> dict[str, Adapter]:
@@ -19,10 +20,8 @@ def adapters() -> dict[str, Adapter]:
     Raises:
         SourceError: an offered adapter fails to load; the message says whose.
     """
-    from importlib.metadata import entry_points
-
     found = dict(own_adapters())
-    for point in entry_points(group="tallystick.agents"):
+    for point in entry_points("tallystick.agents"):
         try:
             offered = cast("Adapter", point.load())
         except Exception as error:

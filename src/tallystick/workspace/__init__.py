@@ -3,6 +3,7 @@
 __all__ = [
     "completing",
     "did_you_mean",
+    "entry_points",
     "file_guards",
     "file_stat_key",
     "filters",

@@ -8,6 +8,7 @@ agent's hooks are in its module and on its page in docs/agents.
 from __future__ import annotations
 
 import shlex
+from collections.abc import Iterator
 from importlib import import_module
 from typing import Protocol, cast
 
@@ -155,7 +156,12 @@ class HookAdapter(Protocol):
         ...
 
 
-NAMES: tuple[str, ...] = tuple(name.replace("-", "_") for name, facts in AGENTS.items() if facts.hooks is not None)
+def hook_agents() -> Iterator[str]:
+    """The agents that have hooks, by their names in the catalogue."""
+    return (name for name, facts in AGENTS.items() if facts.hooks is not None)
+
+
+NAMES: tuple[str, ...] = tuple(name.replace("-", "_") for name in hook_agents())
 """The agents whose folder has a module `hooks`."""
 
 

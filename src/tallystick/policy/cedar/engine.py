@@ -6,7 +6,7 @@ nor how texts of policies are read (`parsing` does). The engine is Cedar, throug
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import cedarpy
@@ -15,7 +15,7 @@ import orjson
 
 from tallystick.errors import PolicyError
 from tallystick.model.decision import Decision, Effect, Evidence
-from tallystick.policy.cedar.parsing import Parsed, Rule, parse
+from tallystick.policy.cedar.parsing import Checked, Parsed, Rule, parse
 from tallystick.policy.facts import Act, Facts, Plain, attributes, name_of, type_of
 from tallystick.policy.settings import Profile, Settings
 
@@ -178,17 +178,18 @@ _UNPERMITTED = Rule(
 )
 
 
-def load(files: Iterable[tuple[str, str]], schema: str) -> PolicySet:
+def load(files: Iterable[tuple[str, str]], schema: str, known: Mapping[str, Checked] | None = None) -> PolicySet:
     """A set of the policies in some files.
 
     Args:
         files: Names, which messages use, and texts.
         schema: The text of the schema that every policy must fit.
+        known: What the engine said before, as `parse` takes it.
 
     Raises:
         PolicyError: one of them cannot be used, so none is. The message has file and line.
     """
-    return PolicySet(parse(files, schema))
+    return PolicySet(parse(files, schema, known))
 
 
 def _rank(rule: Rule) -> int:

@@ -100,21 +100,40 @@ class Parsed(msgspec.Struct, frozen=True, kw_only=True):
     digest: str
 
 
+class Checked(msgspec.Struct, frozen=True, kw_only=True):
+    """What the engine says of the text of one policy that fits the schema: the same at any time, so that it can be kept."""
+
+    is_permit: bool
+    is_open: bool
+    """It holds for whatever is asked."""
+    annotations: dict[str, str | None]
+    names: bool
+    """A resource is compared with one that is named."""
+    looked_at: tuple[str | None, ...]
+    """The attributes that it looks at; None: a resource or the context as a whole."""
+
+
 class _Policy(msgspec.Struct, frozen=True):
     rule: Rule
     text: str
-    tree: dict[str, Any]
+    checked: Checked
 
 
-def parse(files: Iterable[tuple[str, str]], schema: str) -> Parsed:
+def parse(files: Iterable[tuple[str, str]], schema: str, known: Mapping[str, Checked] | None = None) -> Parsed:
     """The policies in some files: names, which messages use, and texts.
+
+    Args:
+        known: what the engine said, by the digests of texts, of policies that were checked against this schema before.
 
     Raises:
         PolicyError: one of them cannot be used, so none is. The message has file and line.
     """
     _schema(schema)
     placed = [(name, line, text) for name, whole in files for line, text in policies_in(whole)]
-    policies = [_policy(name, line, text, schema) for name, line, text in placed]
+    policies = []
+    for name, line, text in placed:
+        checked = (known or {}).get(digest_of(text)) or _checked(name, line, text, schema)
+        policies.append(_Policy(_rule(name, line, checked), text, checked))
     _check_ids(policies)
     forbids = [policy for policy in policies if policy.rule.effect is not Effect.ALLOW]
     permits = [policy for policy in policies if policy.rule.effect is Effect.ALLOW]
@@ -123,20 +142,17 @@ def parse(files: Iterable[tuple[str, str]], schema: str) -> Parsed:
         rules=tuple(policy.rule for policy in policies),
         forbids=_set([_PERMIT_ALL, *(policy.text for policy in forbids)]),
         by_name={f"policy{n}": policy.rule for n, policy in enumerate(forbids, start=1)},
-        permits=None if any(map(_permits_all, permits)) else _set([policy.text for policy in permits]),
+        permits=None
+        if any(policy.checked.is_open for policy in permits)
+        else _set([policy.text for policy in permits]),
         exceptions=_set([policy.text for policy in exceptions]) if exceptions else None,
         lifting={f"policy{n}": policy.rule.lifts for n, policy in enumerate(exceptions)},
-        mentions=_mentions(policy.tree for policy in policies),
+        mentions=_mentions(policy.checked for policy in policies),
         digest=_digest(placed, schema),
     )
 
 
 _PERMIT_ALL = "permit (principal, action, resource);"
-
-
-def _permits_all(policy: _Policy) -> bool:
-    heads = [policy.tree[part]["op"] for part in ("principal", "action", "resource")]
-    return heads == ["All"] * 3 and not policy.tree["conditions"]
 
 
 def _set(texts: list[str]) -> cedarpy.PolicySet:
@@ -155,8 +171,22 @@ def _schema(text: str) -> cedarpy.Schema:
         raise PolicyError(f"the schema of the policies is broken: {error}") from error
 
 
+def checked_in(files: Iterable[tuple[str, str]], schema: str) -> dict[str, Checked]:
+    """What the engine says of each policy in some files, by the digest of its text, to be kept. Raises what `parse` does."""
+    return {
+        digest_of(text): _checked(name, line, text, schema)
+        for name, whole in files
+        for line, text in policies_in(whole)
+    }
+
+
+def digest_of(text: str) -> str:
+    """By what a policy's text is known."""
+    return sha256(text.encode()).hexdigest()
+
+
 @lru_cache(maxsize=1024)
-def _policy(file: str, line: int, text: str, schema: str) -> _Policy:
+def _checked(file: str, line: int, text: str, schema: str) -> Checked:
     """One policy, checked by itself, and once: most of a set are those that are shipped."""
     fits = _schema(schema)
     try:
@@ -169,7 +199,14 @@ def _policy(file: str, line: int, text: str, schema: str) -> _Policy:
     if not checked.validation_passed:
         raise refused(file, line, _reasons(error.error for error in checked.errors))
     (tree,) = found["staticPolicies"].values()
-    return _Policy(_rule(file, line, tree), text, tree)
+    heads = [tree[part]["op"] for part in ("principal", "action", "resource")]
+    return Checked(
+        is_permit=tree["effect"] == "permit",
+        is_open=heads == ["All"] * 3 and not tree["conditions"],
+        annotations=tree.get("annotations", {}),
+        names=tree["resource"]["op"] in ("==", "in"),
+        looked_at=tuple(dict.fromkeys(_looked_at(tree["conditions"]))),
+    )
 
 
 def _reasons(errors: Iterable[str]) -> str:
@@ -181,13 +218,13 @@ def _reasons(errors: Iterable[str]) -> str:
 _FOR_ACTION = re.compile(r' for Action::"\w+"')
 
 
-def _rule(file: str, line: int, tree: dict[str, Any]) -> Rule:
-    said: dict[str, str | None] = tree.get("annotations", {})
+def _rule(file: str, line: int, checked: Checked) -> Rule:
+    said = checked.annotations
     unknown = sorted(said.keys() - _ANNOTATIONS)
     if unknown:
         known = ", ".join(f"@{name}" for name in sorted(_ANNOTATIONS))
         raise refused(file, line, f"@{unknown[0]} is no annotation of a policy", hint=f"there are {known}")
-    is_permit = tree["effect"] == "permit"
+    is_permit = checked.is_permit
     decision = said.get("decision") or (Effect.ALLOW if is_permit else Effect.DENY).value
     if (decision not in _EFFECTS) if not is_permit else (decision != Effect.ALLOW):
         raise refused(file, line, f"@decision is {decision!r}", hint="deny, ask or warn, with forbid")
@@ -239,12 +276,12 @@ def refused(file: str, line: int, why: str, *, hint: str | None = None) -> Polic
 # What policies look at -----------------------------------------------------------------------------------------------
 
 
-def _mentions(trees: Iterable[dict[str, Any]]) -> Mentions:
+def _mentions(policies: Iterable[Checked]) -> Mentions:
     attributes: set[str] = set()
     is_whole = names = False
-    for tree in trees:
-        names |= tree["resource"]["op"] in ("==", "in")
-        for name in _looked_at(tree["conditions"]):
+    for policy in policies:
+        names |= policy.names
+        for name in policy.looked_at:
             if name is None:
                 is_whole = names = True
             else:
