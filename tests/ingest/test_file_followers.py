@@ -217,9 +217,8 @@ def test_a_session_that_ends_while_its_document_is_read_waits_for_what_is_read(
     recording = sorted(RECORDINGS.glob("cline/**/*.messages.json"))[0]
     path = tmp_path / recording.name
     shutil.copy(recording, path)
-    file = FollowedWhole(
-        session_writer, TranscriptFile(adapters()["cline"], recording.name.removesuffix(".messages.json"), path)
-    )
+    document = TranscriptFile(adapters()["cline"], recording.name.removesuffix(".messages.json"), path)
+    file = FollowedWhole(session_writer, document, lambda: None, time.monotonic)
     begun, read = threading.Event(), file._file.read
 
     def slowly() -> Iterator[Piece]:

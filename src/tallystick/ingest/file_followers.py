@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import copy
 import threading
-import time
 from collections import deque
 from collections.abc import Iterator
 from hashlib import blake2b
@@ -30,15 +29,8 @@ _QUIET_S = 2.0
 class FollowedLines(Recording):
     """A transcript that grows line by line."""
 
-    def __init__(
-        self,
-        session_writer: SessionWriter,
-        file: TranscriptFile,
-        *,
-        refresh: Refresh | None = None,
-        clock: Clock = time.monotonic,
-    ) -> None:
-        super().__init__(session_writer, file, refresh=refresh, clock=clock)
+    def __init__(self, session_writer: SessionWriter, file: TranscriptFile, refresh: Refresh, clock: Clock) -> None:
+        super().__init__(session_writer, file, refresh, clock)
         self._file = LineTranscript(file.path, file.adapter, clock=clock)
         self._reading: Iterator[Piece] | None = None
         self._skip_to: int | None = None
@@ -224,15 +216,8 @@ _MOST_NAMED = 100
 class FollowedWhole(Recording):
     """A document or a database, read again as a whole when it has changed; what is in the record is not recorded again."""
 
-    def __init__(
-        self,
-        session_writer: SessionWriter,
-        file: TranscriptFile,
-        *,
-        refresh: Refresh | None = None,
-        clock: Clock = time.monotonic,
-    ) -> None:
-        super().__init__(session_writer, file, refresh=refresh, clock=clock)
+    def __init__(self, session_writer: SessionWriter, file: TranscriptFile, refresh: Refresh, clock: Clock) -> None:
+        super().__init__(session_writer, file, refresh, clock)
         self._file = WholeTranscript(file.path, file.adapter, clock=clock)
         self._given: dict[str, bytes] = {}
         self._ready: deque[tuple[Event, Piece]] = deque()

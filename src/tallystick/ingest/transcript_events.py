@@ -6,11 +6,9 @@ losses, which are counted. Must not know how a file is read (file_followers.py),
 
 from __future__ import annotations
 
-import time
 from collections import deque
 from collections.abc import Callable
 from contextlib import closing
-from functools import partial
 from pathlib import Path
 from typing import Protocol, TypeAlias
 
@@ -30,7 +28,6 @@ from tallystick.recording.event_dedup import Outcome
 from tallystick.recording.record import SessionRecord
 from tallystick.recording.session_writer import SessionWriter
 from tallystick.sessions.origins import OPENING
-from tallystick.workspace.indexing import refresh_index
 
 _EXAMPLES = 3
 _PATIENCE_S = 0.02
@@ -101,14 +98,7 @@ class TranscriptFile(msgspec.Struct, frozen=True):
 class Recording:
     """What all followed files have in common: events in, steps out."""
 
-    def __init__(
-        self,
-        session_writer: SessionWriter,
-        file: TranscriptFile,
-        *,
-        refresh: Refresh | None = None,
-        clock: Clock = time.monotonic,
-    ) -> None:
+    def __init__(self, session_writer: SessionWriter, file: TranscriptFile, refresh: Refresh, clock: Clock) -> None:
         self.path = file.path
         self.adapter = file.adapter
         self.agent = file.adapter.NAME.removesuffix("-legacy")
@@ -117,7 +107,7 @@ class Recording:
         self.parent = file.parent
         self._session_writer = session_writer
         self._clock = clock
-        self._refresh = refresh or partial(refresh_index, session_writer.home)
+        self._refresh = refresh
         self._last_news = clock()
         self._pending: deque[tuple[Event, Piece]] = deque()
         self._openings: dict[str, Opening] = {}

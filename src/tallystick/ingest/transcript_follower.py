@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 from tallystick.agents import Adapter, Shape
@@ -20,6 +21,7 @@ from tallystick.errors import SourceError, TallystickError
 from tallystick.ingest.file_followers import FollowedLines, FollowedWhole
 from tallystick.ingest.transcript_events import Followed, Refresh, TranscriptFile
 from tallystick.recording.session_writer import SessionWriter
+from tallystick.workspace.indexing import refresh_index
 
 _LOG = logging.getLogger(__name__)
 _SLICE_S = 0.002
@@ -54,7 +56,7 @@ class TranscriptFollower:
         self._session_writer = session_writer
         self._adapters = adapters
         self._clock = clock
-        self._refresh = refresh
+        self._refresh = refresh or partial(refresh_index, session_writer.home)
         self._lock = threading.Lock()
         self._files: dict[str, Followed] = {}
         self._looked_at: dict[str, float] = {}
@@ -88,7 +90,7 @@ class TranscriptFollower:
             return
         kind = FollowedLines if adapter.SHAPE is Shape.LINES else FollowedWhole
         file = TranscriptFile(adapter, session, path, parent)
-        self._files[str(path)] = kind(self._session_writer, file, clock=self._clock, refresh=self._refresh)
+        self._files[str(path)] = kind(self._session_writer, file, self._refresh, self._clock)
         while len(self._files) > _MOST_FILES:
             self._end(next(iter(self._files.values())))
 
