@@ -17,14 +17,17 @@ from hypothesis import strategies as st
 
 from tallystick.cli.context import counted, envelope, labelled, table
 from tests.cli.conftest import Tally
+from tests.support.cases import each
 
 TALLY = ("-m", "tallystick")
 
 
-def on_a_terminal(user: Path, *words: str, rows: int = 10, program: tuple[str, ...] = TALLY, **environment: str) -> str:
-    """What a terminal of some rows and 100 columns receives from a command. A pager of the machine would wait for keys."""
+def on_a_terminal(
+    user: Path, *words: str, rows: int = 10, columns: int = 100, program: tuple[str, ...] = TALLY, **environment: str
+) -> str:
+    """What a terminal of some rows and columns receives from a command. A pager of the machine would wait for keys."""
     leader, follower = pty.openpty()
-    fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", rows, 100, 0, 0))
+    fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
     clean = {
         "HOME": str(user),
         "PATH": os.environ["PATH"],
@@ -75,6 +78,16 @@ def test_long_text_on_a_terminal_goes_through_the_pager(full: Path, pager: str) 
 
 def test_short_text_does_not(full: Path, pager: str) -> None:
     assert "PAGED" not in on_a_terminal(full, "log", "--limit", "3", PAGER=pager)
+
+
+@each("rows, columns", [(0, 0), (0, 80), (24, 0)])
+def test_a_terminal_that_does_not_know_its_size_is_none_to_fit_on(
+    full: Path, pager: str, rows: int, columns: int
+) -> None:
+    shown = on_a_terminal(full, "log", PAGER=pager, rows=rows, columns=columns)
+    assert shown.startswith("PAGED\n") == bool(rows)
+    assert len(shown.splitlines()) > 50
+    assert max(map(len, shown.splitlines())) > 40 or columns
 
 
 def test_nor_does_anything_else_than_text_on_a_terminal(full: Path, tally: Tally, pager: str) -> None:

@@ -63,10 +63,11 @@ class Run:
     def page(self, text: Iterable[str]) -> None:
         """Print lines, through a pager if stdout is a terminal and they do not fit on it."""
         rest = iter(text)
-        if not self._may_page():
+        rows = self._rows_for_pager()
+        if rows is None:
             self.write_lines(rest)
             return
-        first = list(islice(rest, os.get_terminal_size().lines - 1))
+        first = list(islice(rest, rows - 1))
         more = next(rest, None)
         if more is None:
             self.write("".join(f"{line}\n" for line in first))
@@ -127,18 +128,22 @@ class Run:
         assert isinstance(found, int), "the table of settings guarantees it"
         return found
 
-    def _may_page(self) -> bool:
+    def _rows_for_pager(self) -> int | None:
+        """The rows of the terminal; None: no pager is used. A terminal of 0 rows does not know how large it is."""
         if self.json or not (sys.stdin.isatty() and sys.stdout.isatty()):
-            return False
+            return None
         from tallystick.workspace.settings import read_setting
 
-        return read_setting(self.home, "output.pager") == "auto"
+        rows = os.get_terminal_size(sys.stdout.fileno()).lines
+        return rows if rows and read_setting(self.home, "output.pager") == "auto" else None
 
     @cached_property
     def width(self) -> int:
-        """Columns for one line: those of the terminal, else COLUMNS, else 160."""
+        """Columns for one line: those of the terminal if it knows them, else COLUMNS, else 160. At least 40."""
         if sys.stdout.isatty():
-            return max(os.get_terminal_size(sys.stdout.fileno()).columns, 40)
+            columns = os.get_terminal_size(sys.stdout.fileno()).columns
+            if columns:
+                return max(columns, 40)
         named = os.environ.get("COLUMNS", "")
         if named.isascii() and named.isdigit() and len(named) < 5:
             return max(int(named), 40)
