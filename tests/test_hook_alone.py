@@ -27,6 +27,7 @@ from tallystick.catalog.agents import AGENTS as CATALOGUED
 from tallystick.catalog.agents import SHARED_TOOLS, Asking
 from tallystick.hook_looks import LIST
 from tallystick.journal.home import Home
+from tallystick.journal.keys import spool_key
 from tallystick.model.decision import Call, Decision, Effect
 from tallystick.recording.store import init_store
 from tallystick.service.deciding import Deciding
@@ -246,6 +247,7 @@ def bare_python(tmp_path_factory: pytest.TempPathFactory) -> str:
 def test_on_error_answers_where_nobody_can_decide(home: Home, bare_python: str, agent: str, wanted: str) -> None:
     home.folder.mkdir(mode=0o700)
     home.config.write_text(f'[hooks]\non_error = "{wanted}"\n')
+    spool_key(home)  # as an installation of hooks leaves it
     told = tell(home.folder, agent, before(agent, 1), python=bare_python, hook=hooks.hook(**hooks.HASTY))
     if wanted == "allow":
         assert told.silent

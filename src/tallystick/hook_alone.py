@@ -87,9 +87,9 @@ def answer_alone(ask: Ask, home: str, agent: str, event: str, request: bytes, be
         return 0, b"", b""
     if answer is None:
         effect, answer = on_error(home, agent, said)
-        mark(spooled, "on_error-" + effect)
+        mark(home, spooled, "on_error-" + effect)
     else:
-        mark(spooled, "alone")
+        mark(home, spooled, "alone")
     return answer
 
 
@@ -158,12 +158,15 @@ def start_recorder(home: str) -> None:
 def spool(home: str, request: bytes, size: int) -> Path | None:
     """Keep a delivery on disk, for the recorder to take in later; its path, None if that is impossible too.
 
-    Of a payload of more `size` than the recorder takes, only the line before it is kept: it tells of the gap.
+    The line after it says that its writer could read the store's key. Of a payload of more `size` than the recorder takes,
+    only the line before it is kept: it tells of the gap.
     """
-    if size > _MOST_DATA:
-        request = request[: len(request) - size]
     folder = Path(home, "spool")
     part = folder / f"{time.time_ns()}-{os.getpid()}.part"
+    if size > _MOST_DATA:
+        request = request[: len(request) - size]
+    else:
+        request += b"\nMAC %s\n" % mac(home, f"{part.stem}\n".encode() + request).encode()
     try:
         for each in (folder.parent, folder):
             with contextlib.suppress(FileExistsError):
@@ -179,13 +182,25 @@ def spool(home: str, request: bytes, size: int) -> Path | None:
         return None
 
 
-def mark(spooled: Path | None, decided: str) -> None:
+def mac(home: str, said: bytes) -> str:
+    """The code that only who can read the store's key of the spool can make, in hex; empty where there is no such key."""
+    import hmac
+
+    try:
+        key = bytes.fromhex(Path(home, "keys", "spool.key").read_text("ascii"))
+    except (OSError, ValueError):
+        return ""
+    return hmac.digest(key, said, "sha256").hex()
+
+
+def mark(home: str, spooled: Path | None, decided: str) -> None:
     """Say in a spooled delivery's name who decided on it, or beside it where the recorder has it already and no one did."""
     if spooled is None:
         return
     with contextlib.suppress(OSError):
         try:
-            spooled.rename(spooled.with_suffix(f".{decided}.spool"))
+            code = mac(home, f"{spooled.stem}.{decided}".encode())
+            spooled.rename(spooled.with_suffix(f".{decided}.{code}.spool"))
         except FileNotFoundError:
             if decided != "alone":
                 spooled.with_suffix(f".{decided}.late").touch(0o600)

@@ -140,7 +140,7 @@ def test_a_gap_degrades(account: Account, kind: str, members: dict[str, Json]) -
 
 
 def test_steps_that_came_late_are_counted(account: Account) -> None:
-    account.tell("user", "u", Source.HOOK, content_text="hi", spooled=True)
+    account.tell("user", "u", Source.HOOK, content_text="hi", spooled=True, authenticated=False)
     assert account.report().late == 1
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -14,18 +15,39 @@ from tallystick.capture import recorder
 from tallystick.capture.place import Place
 from tallystick.errors import FormatError
 from tallystick.journal.home import Home
+from tallystick.journal.keys import spool_key
 from tallystick.model.decision import Effect
 from tallystick.service.spool import deliveries, late_answers, take_back, waiting
-from tests.service.faults import before, gaps, wait_for, wait_for_calls
+from tests.service.faults import before, gaps, steps, wait_for, wait_for_calls
 from tests.support import recorders
+from tests.support.cases import each
+
+LONG_AGO_NS = 1_700_000_000_000_000_000
+LONG_AGO = "2023-11-14T22:13:20.000000Z"
+
+
+def request(number: int = 1, at_ns: int = LONG_AGO_NS) -> bytes:
+    data = json.dumps(before("claude-code", number)).encode()
+    return b"TALLY1 %d claude-code - 0.1.0 %d 7.%d -\n" % (len(data), at_ns, number) + data
 
 
 def kept(folder: Path, name: str, number: int = 1, *, cut: int = 0) -> Path:
-    data = json.dumps(before("claude-code", number)).encode()
+    """A delivery as a hook without a key keeps it, and anyone else."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    line = b"TALLY1 %d claude-code - 0.1.0 %d 7.%d -\n" % (len(data), time.time_ns(), number)
-    (folder / name).write_bytes(line + data[: len(data) - cut])
+    said = request(number)
+    (folder / name).write_bytes(said[: len(said) - cut])
     return folder / name
+
+
+def kept_by_hook(home: Home, number: int = 1, *, decided: str | None = None, at_ns: int = LONG_AGO_NS) -> Path:
+    """A delivery as our hook keeps it in a store that has a key of the spool."""
+    spool_key(home)
+    spooled = hook_alone.spool(str(home.folder), request(number, at_ns), 1)
+    assert spooled is not None
+    if decided is not None:
+        hook_alone.mark(str(home.folder), spooled, decided)
+    [path] = spooled.parent.glob(f"{spooled.stem}.*")
+    return path
 
 
 def test_it_is_read_in_the_order_of_time(tmp_path: Path) -> None:
@@ -36,11 +58,58 @@ def test_it_is_read_in_the_order_of_time(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("effect", [Effect.ALLOW, Effect.ASK, Effect.DENY])
-def test_what_the_agent_was_told_stands_in_the_name(tmp_path: Path, effect: Effect) -> None:
-    found = take_back(kept(tmp_path, f"1-1.on_error-{effect.value}.spool")).decided
+def test_what_the_agent_was_told_stands_in_the_name(home: Home, effect: Effect) -> None:
+    found = take_back(kept_by_hook(home, decided=f"on_error-{effect.value}"), spool_key(home)).decided
     assert found is not None
     assert found.effect is effect
-    assert take_back(kept(tmp_path, "1-1.alone.spool")).decided is None
+    assert take_back(kept_by_hook(home, decided="alone"), spool_key(home)).decided is None
+
+
+@pytest.mark.parametrize("decided", [None, "alone", "on_error-deny"])
+def test_what_our_hook_kept_is_known_and_its_time_is_believed(home: Home, decided: str | None) -> None:
+    found = take_back(kept_by_hook(home, decided=decided), spool_key(home))
+    assert (found.received, found.claimed, found.members) == (LONG_AGO, None, {})
+
+
+def without_code(path: Path) -> Path:
+    path.write_bytes(path.read_bytes().partition(b"\nMAC ")[0])
+    return path
+
+
+def with_another_command(path: Path) -> Path:
+    path.write_bytes(path.read_bytes().replace(b"call_00001", b"call_00002"))
+    return path
+
+
+def under_another_name(path: Path) -> Path:
+    return path.rename(path.with_name(f"1-1.{path.name.partition('.')[2]}"))
+
+
+@each("forged", [without_code, with_another_command, under_another_name])
+def test_what_anyone_may_have_written_only_claims_its_time_and_is_judged(
+    home: Home, forged: Callable[[Path], Path]
+) -> None:
+    """The call is judged again, for that its hook answered it is a claim too."""
+    found = take_back(forged(kept_by_hook(home, decided="on_error-allow")), spool_key(home))
+    assert found.members == {"authenticated": False, "claimed": LONG_AGO}
+    assert found.received > "2026"
+    assert found.decided is None
+
+
+def test_another_answer_in_the_name_of_a_genuine_delivery_is_not_believed(home: Home) -> None:
+    path = kept_by_hook(home, decided="on_error-deny")
+    found = take_back(path.rename(path.with_name(path.name.replace("deny", "allow"))), spool_key(home))
+    assert (found.claimed, found.decided) == (None, None)
+
+
+def test_without_a_key_nothing_is_known_as_our_hooks(home: Home) -> None:
+    path = kept_by_hook(home)
+    assert take_back(path).claimed is not None
+    assert take_back(path, bytes(32)).claimed is not None
+    home.spool_key.unlink()
+    other = hook_alone.spool(str(home.folder), request(), 1)
+    assert other is not None
+    assert take_back(other, bytes(32)).claimed is not None
 
 
 def test_what_a_killed_hook_left_is_taken_in_once_it_writes_no_more(tmp_path: Path) -> None:
@@ -54,10 +123,10 @@ def test_what_a_killed_hook_left_is_taken_in_once_it_writes_no_more(tmp_path: Pa
 def test_a_call_that_was_answered_by_the_setting_after_it_was_taken_is_counted_once(tmp_path: Path) -> None:
     """Its hook says so beside it; one that a full interpreter decided on alone is not such a call."""
     spooled = kept(tmp_path, "1-1.spool")
-    hook_alone.mark(spooled, "on_error-ask")
-    assert [path.name for path in tmp_path.iterdir()] == ["1-1.on_error-ask.spool"]
+    hook_alone.mark("", spooled, "on_error-ask")
+    assert [path.name for path in tmp_path.iterdir()] == ["1-1.on_error-ask..spool"]
     for decided in ("alone", "on_error-ask"):
-        hook_alone.mark(spooled, decided)
+        hook_alone.mark("", spooled, decided)
     assert [late_answers(tmp_path), late_answers(tmp_path), late_answers(tmp_path / "none")] == [1, 0, 0]
 
 
@@ -85,7 +154,7 @@ def test_a_recorder_takes_in_what_is_whole_and_sets_the_rest_aside(tmp_path: Pat
     (folder / "3-1.spool").write_bytes(b"\0" * 5000)
     os.mkfifo(folder / "4-1.spool")
     os.utime(kept(folder, "5-1.part", 5), (1, 1))
-    kept(folder, "6-1.on_error-ask.spool", 6)
+    kept_by_hook(home, 6, decided="on_error-ask", at_ns=time.time_ns())
     try:
         recorders.start(home.folder)
         wait_for_calls(home, 1, 5, 6)
@@ -94,6 +163,8 @@ def test_a_recorder_takes_in_what_is_whole_and_sets_the_rest_aside(tmp_path: Pat
         wait_for(lambda: list(folder.iterdir()) == [])
         aside = {"2-1.spool", "3-1.spool", "4-1.spool"}
         assert aside <= {path.name for path in Place(home.folder).torn.iterdir()}
+        doubted = [step.member("corr") for step in steps(home) if step.member("authenticated") is False]
+        assert [one for one in doubted if one is not None] == ["call_00001", "call_00005"]
     finally:
         recorder.stop(home.folder)
 

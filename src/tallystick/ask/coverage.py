@@ -62,7 +62,8 @@ class Coverage(msgspec.Struct, frozen=True, kw_only=True):
 
     `sources` counts by source the steps that it told, alone or as a second witness. `only` counts by source and type
     the steps that it alone reported, of all types. `skipped` counts by kind what readers left out. `late` counts steps
-    that came by way of the spool. `reasons` say why `state` is not better.
+    that came by way of the spool, `unauthenticated` those of them of which nothing shows that our hook wrote them.
+    `reasons` say why `state` is not better.
     """
 
     session: str
@@ -83,6 +84,7 @@ class Coverage(msgspec.Struct, frozen=True, kw_only=True):
     differences: tuple[Row, ...]
     """In what the session and its files differed when they were compared last."""
     late: int
+    unauthenticated: int
     skipped: dict[str, int]
     refused: int
     blind_spots: tuple[str, ...]
@@ -135,6 +137,7 @@ class _Account:
         self._gaps: list[StepName] = []
         self._rows: tuple[Row, ...] = ()
         self._late = 0
+        self._unauthenticated = 0
         self._start: Recorded | None = None
         self._last = ""
         for step in steps:
@@ -154,6 +157,7 @@ class _Account:
         )
         self._known.add(known)
         self._late += step.meta.get("spooled") is True
+        self._unauthenticated += step.meta.get("authenticated") is False
         if step.type == "sighting":
             self._take_sighting(step)
         elif step.type == "warning" and step.meta.get("about") == ABOUT:
@@ -249,6 +253,7 @@ class _Account:
             gaps=tuple(self._gaps),
             differences=self._rows,
             late=self._late,
+            unauthenticated=self._unauthenticated,
             skipped=dict(sorted(skipped.items())),
             refused=sum(event.is_refused for event in calls),
             blind_spots=tuple(sorted({spot for item in alone for spot in item.because} | unexplained)),

@@ -38,6 +38,7 @@ class Home:
         self.erasing = folder / "erasing"
         self.key = folder / "keys" / "log.key"
         self.configuration_key = folder / "keys" / "configuration.key"
+        self.spool_key = folder / "keys" / "spool.key"
         self.graph = folder / "graph.db"
         self.states = folder / "state"
         self.config = folder / "config.toml"

@@ -1,6 +1,6 @@
-"""The store's keys on disk: the log key, which signs, and the key of fingerprints, which signs nothing.
+"""The store's keys on disk: the log key, which signs, and the keys of fingerprints and of the spool, which sign nothing.
 
-Owns two files of 32 secret bytes in hex, readable by this user only. Must not know what is signed, nor what is compared.
+Owns three files of 32 secret bytes in hex, readable by this user only. Must not know what is signed, nor what is compared.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from tallystick.seal.keys import SigningKey
 
 _BYTES = 32
 _ANOTHER = "restore it from a backup, or remove it: a new one is made, whose fingerprints compare with no earlier ones"
+_ANOTHER_SPOOL = "remove it: a new one is made, and deliveries that wait in the spool are recorded as unauthenticated"
 
 
 def make_key(home: Home, secret: bytes) -> SigningKey:
@@ -55,16 +56,27 @@ def configuration_key(home: Home) -> bytes:
 
     Raises: JournalError: it cannot be read or made, or is not a key.
     """
-    path = home.configuration_key
+    return _key_at(home, home.configuration_key, "fingerprint key", _ANOTHER)
+
+
+def spool_key(home: Home) -> bytes:
+    """The key with which hooks seal what they keep in the spool (decision 0068); made when it is first wanted.
+
+    Raises: JournalError: it cannot be read or made, or is not a key.
+    """
+    return _key_at(home, home.spool_key, "spool key", _ANOTHER_SPOOL)
+
+
+def _key_at(home: Home, path: Path, what: str, hint: str) -> bytes:
     try:
         if not path.exists():
             home.make_folder(path.parent)
             _put(path, os.urandom(_BYTES))
         secret = bytes.fromhex(read_whole(path).decode("ascii"))
     except (OSError, ValueError) as error:
-        raise JournalError(f"cannot read the fingerprint key {path}: {error}", hint=_ANOTHER) from error
+        raise JournalError(f"cannot read the {what} {path}: {error}", hint=hint) from error
     if len(secret) != _BYTES:
-        raise JournalError(f"the fingerprint key {path} is damaged", hint=_ANOTHER)
+        raise JournalError(f"the {what} {path} is damaged", hint=hint)
     return secret
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import msgspec
 
 from tallystick.model.decision import Decision
+from tallystick.model.step import Json
 
 
 class Delivery(msgspec.Struct, frozen=True, kw_only=True):
@@ -23,10 +24,19 @@ class Delivery(msgspec.Struct, frozen=True, kw_only=True):
     monitor: str | None = None
     """The session of `tally run` under which the agent works."""
     spooled: bool = False
+    claimed: str | None = None
+    """When the hook ran as a spooled delivery says that nothing shows to be our hook's; `received` is when it was found."""
     peer: int | None = None
     """The process at the other end: a hook, or the agent itself."""
     decided: Decision | None = None
     """What the agent was told while the recorder was not there."""
+
+    @property
+    def members(self) -> dict[str, Json]:
+        """Members of all that is recorded of it, if nothing shows that our hook wrote it (docs/format.md 19.7)."""
+        if self.claimed is None:
+            return {}
+        return {"authenticated": False, "claimed": self.claimed}
 
 
 class Unfinished(msgspec.Struct, frozen=True, kw_only=True):

@@ -322,7 +322,9 @@ class HookPipeline:
         if isinstance(event, Opening):
             if self.session_writer.writer.archive.find(agent, event.session) is None:
                 folder = self._whereabouts.folder(agent, event.session)
-                self.session_writer.open(with_isolation(_with_monitor(event, delivery.monitor), folder, Path.home()))
+                event = _with_monitor(event, delivery.monitor)
+                event = replace(event, meta={**event.meta, **delivery.members})
+                self.session_writer.open(with_isolation(event, folder, Path.home()))
             return
         with self.session_writer.lock:  # or the session might be let go of in between
             self._add(delivery, event, decision)
@@ -335,7 +337,7 @@ class HookPipeline:
                 return
             step = named
         if delivery.spooled:
-            step = replace(step, meta={**step.meta, "spooled": True})
+            step = replace(step, meta={**step.meta, "spooled": True, **delivery.members})
         try:
             taken = self.session_writer.add_to(record, step)
         except TallystickError:

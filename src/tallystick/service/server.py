@@ -30,6 +30,7 @@ from tallystick.capture.recorder import STATUS, STOP, WORKING
 from tallystick.errors import FormatError, JournalError, TallystickError
 from tallystick.hook import VERSION
 from tallystick.journal.archive import system_clock
+from tallystick.journal.keys import spool_key
 from tallystick.live.delivery import Delivery, Unfinished
 from tallystick.live.hook_pipeline import Done, HookPipeline, Settle, Then
 from tallystick.service.deciders import Deciders
@@ -114,6 +115,7 @@ class Server:
         self._took_ms: deque[float] = deque(maxlen=2000)
         self._is_more_spooled = False
         self._spool_not_before = 0.0
+        self._spool_key: bytes | None = None
         self._socket_id: tuple[int, int] | None = None
 
     # Life -----------------------------------------------------------------------------------------------------------
@@ -130,6 +132,8 @@ class Server:
         try:
             self._deciders.start()
             await self._attempt("what another recorder left", self._resume)
+            with contextlib.suppress(JournalError):  # then nothing in the spool is known as our hook's
+                self._spool_key = spool_key(self.live.session_writer.home)
             await self._attempt("the spool", self._take_spooled)
             await self._open_port()
             while not self._stopping.is_set():
@@ -263,7 +267,7 @@ class Server:
             return
         self.live.undecided.add(late_answers(self.place.spool), system_clock())
         until, taken, failed = time.monotonic() + _SPOOL_SECONDS, [], 0
-        for path, delivery in deliveries(self.place.spool, self.place.torn):
+        for path, delivery in deliveries(self.place.spool, self.place.torn, self._spool_key):
             if isinstance(delivery, FormatError):
                 self.live.note_gap({"reason": "bad-spool"}, {"content.error": str(delivery)})
             elif await self._take_back(path, delivery):

@@ -35,6 +35,7 @@ from tallystick.catalog.agents import AGENTS
 from tallystick.errors import FormatError, JournalError, SourceError, UsageError
 from tallystick.journal.durable import replace_file
 from tallystick.journal.home import Home
+from tallystick.journal.keys import spool_key
 from tallystick.setup.backups import Backup, changed_files, digest, forget, keep, read_backup, read_before
 from tallystick.workspace.did_you_mean import nearest
 from tallystick.workspace.settings import read_setting
@@ -188,11 +189,13 @@ def _over_http(home: Home, agent: str, hook: HookCommand, *, dry_run: bool) -> H
 
 
 def _remember_python(home: Home, hook: HookCommand) -> None:
-    """Leave word where Tallystick is installed, for plugins that run in another interpreter."""
+    """Leave word where Tallystick is installed, for plugins that run in another interpreter, and the key of the spool."""
     home.make_folder(home.folder)
     home.make_folder(home.folder / "run")
     with contextlib.suppress(JournalError):
         replace_file(Place(home.folder).python, [f"{hook.python}\n".encode()])
+    with contextlib.suppress(JournalError):
+        spool_key(home)
 
 
 def _files(adapter: HookAdapter, where: Surroundings) -> tuple[SettingsFile, ...]:

@@ -143,6 +143,11 @@ def _facts(found: Coverage) -> Iterator[tuple[str, str]]:
         yield f"only {one_line(source)}", said
     if found.late:
         yield "late", f"{counted(found.late, 'step')} arrived through the spool"
+    if found.unauthenticated:
+        yield (
+            "unauthenticated",
+            f"{counted(found.unauthenticated, 'step')} of them may be from anyone who can write there",
+        )
     skipped = ", ".join(f"{count:,} {one_line(kind)}" for kind, count in found.skipped.items())
     yield "left out", skipped
 
