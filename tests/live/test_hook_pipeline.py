@@ -90,6 +90,7 @@ class Nameless:
             events=tuple(steps),
             asks=asks,
             transcript=said.text("file"),
+            begins=name == "begin",
             ends=name == "end",
             timed="at" in said.json,
         )
@@ -175,6 +176,23 @@ def test_open_calls_are_known_again_after_a_restart(recording: Recording) -> Non
     recording.restart()
     recording.tell("after", tool="sh", args={"c": 1}, output="one")
     assert corr(recording.steps(), "tool_result") == corr(recording.steps(), "tool_call")
+
+
+@pytest.mark.parametrize("again", [True, False])
+def test_a_call_that_was_cut_off_gets_no_result_of_the_session_that_is_resumed(
+    recording: Recording, again: bool
+) -> None:
+    recording.tell("before", tool="sh", args={"c": 1})
+    recording.tell("end")
+    recording.now += 10
+    recording.live.tick()
+    if again:
+        recording.restart()
+    recording.tell("begin")
+    recording.tell("before", tool="sh", args={"c": 1})
+    recording.tell("after", tool="sh", args={"c": 1}, output="one")
+    _, resumed = corr(recording.steps(), "tool_call")
+    assert corr(recording.steps(), "tool_result") == [resumed]
 
 
 @given(st.lists(st.tuples(st.sampled_from("ab"), st.integers(0, 2)), max_size=12), st.randoms())

@@ -118,6 +118,19 @@ def test_equal_calls_are_joined_in_order_and_each_once(record: SessionRecord) ->
     assert record.add(call("c2", {"command": "ls"})) == (Outcome.KNOWN, 2)
 
 
+def test_of_equal_calls_the_nearest_is_the_same_one(record: SessionRecord) -> None:
+    def at(step: Step, second: int) -> Step:
+        return msgspec.structs.replace(step, ts=f"2026-01-01T10:00:{second:02}Z")
+
+    for number, second in enumerate(
+        (1, 20, 40), start=1
+    ):  # the first is a sub-agent's, whose file the other source has not
+        record.add(at(hook(call("-", {"command": "ls"}), f"hook/{number}"), second))
+    assert record.add(at(call("c2", {"command": "ls"}), 21)) == (Outcome.CORROBORATED, 2)
+    assert record.add(at(call("c3", {"command": "ls"}), 39)) == (Outcome.CORROBORATED, 3)
+    assert record.add(at(call("c4", {"command": "ls"}), 41)) == (Outcome.CORROBORATED, 1)
+
+
 def test_an_equal_call_of_another_time_is_another_call(record: SessionRecord) -> None:
     def at(step: Step, ts: str) -> Step:
         return msgspec.structs.replace(step, ts=ts)

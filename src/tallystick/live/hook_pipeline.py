@@ -284,9 +284,15 @@ class HookPipeline:
             self._configuration.saw(sighting, payload.events)
         if payload.begins:
             self.endings.hasten(delivery.agent, payload.session)
+            self._begin(delivery.agent, payload.session)
         if payload.ends:
             self.changes += 1
             self.endings.expect((delivery.agent, payload.session))
+
+    def _begin(self, agent: str, session: str) -> None:
+        record = self.session_writer.writer.find(agent, self.session_writer.writer.current(agent, session))
+        if record is not None:
+            self._unnamed.begin(record.sid)
 
     def _leave(self, agent: str, payload: Payload) -> tuple[Event, ...]:
         """The agent goes on under another id: what it has left is closed too.

@@ -7,7 +7,8 @@ whose source gives no id. Must not write: record.py does.
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from itertools import islice
 
 import msgspec
 
@@ -31,6 +32,7 @@ from tallystick.recording.entry_index import KnownSteps
 
 _MOST_APART_S = 600.0
 """Two sources that tell of one event do so within ten minutes: an equal prompt of yesterday is another one."""
+_MOST_CANDIDATES = 64
 _LOOK_BACK = 4096
 """How many entries back an event is looked for that a source without ids tells after another source."""
 
@@ -133,18 +135,30 @@ class EventIndex:
             waiting = self._waiting_named()
         else:
             waiting = self._unnamed
-        for n in waiting.candidates(key):
+        found = self._nearest(step, waiting, waiting.candidates(key))
+        if found is None:
+            return None
+        waiting.remove(found)
+        return self.known.reports(found)[-1]
+
+    def _nearest(self, step: Step, waiting: Waiting, candidates: Iterable[int]) -> int | None:
+        """Of the entries that say the same, the nearest in time: an agent may do the same twice, one source see it once."""
+        nearest, least = None, _MOST_APART_S
+        for n in islice(candidates, _MOST_CANDIDATES):
             told = [self._read(each) for each in self.known.reports(n)]
             first = told[0]
             if first is None or self._is_told_by(n, told, step.source.value):
                 continue
             apart = seconds_apart(first.meta.get("ts"), step.ts)
-            if apart is None or abs(apart) <= _MOST_APART_S:
+            if apart is None:
+                return n if nearest is None else nearest
+            if abs(apart) < least or (nearest is None and abs(apart) <= least):
+                nearest, least = n, abs(apart)
+            if apart > _MOST_APART_S:  # its other half is not coming any more
                 waiting.remove(n)
-                return self.known.reports(n)[-1]
-            if apart > 0:  # its other half is not coming any more
-                waiting.remove(n)
-        return None
+            if apart < 0:  # all others are later still
+                break
+        return nearest
 
     def _is_told_by(self, n: int, told: list[Recorded | None], source: str) -> bool:
         is_seen = self.known.is_seen(n, source)

@@ -92,6 +92,11 @@ class Unnamed:
             del session.open_calls[:-_MOST_OPEN_CALLS]
         return replace(step, source_id=source_id, meta=meta)
 
+    def begin(self, sid: SessionId) -> None:
+        """The session begins or is resumed: what its agent called before has no result any more."""
+        if sid in self._sessions:
+            self._sessions[sid].open_calls.clear()
+
     def forget(self, sid: SessionId) -> None:
         """Learn again from the journal what is known of a session: a step that was named was not written after all."""
         self._sessions.pop(sid, None)
@@ -128,6 +133,8 @@ def _remembered(steps: list[Recorded]) -> _Session:
         token, source_id = step.member("delivery"), step.member("source_id")
         if isinstance(token, str):
             session.is_new(f"{token}/{step.type}")
+        if step.type == "session_end":
+            session.open_calls.clear()
         if step.type == "sighting":
             session.open_calls += _sighted(step, steps)
         if not isinstance(source_id, str) or not source_id.startswith(UNNAMED):
