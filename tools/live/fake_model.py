@@ -11,7 +11,7 @@ import json
 import re
 import sys
 import threading
-import time
+from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from types import ModuleType
@@ -34,13 +34,13 @@ APIS: tuple[tuple[str, str, ModuleType], ...] = (
 class FakeModel:
     """The server. Use it as a context manager; `port` is where it listens."""
 
-    def __init__(self, script: Script, log: Path, *, first_answer_s: float = 0.0) -> None:
+    def __init__(self, script: Script, log: Path, *, think: Callable[[], None] = lambda: None) -> None:
         """Listen on a free port of loopback; a line of JSON for each request is appended to `log`.
 
-        Args: first_answer_s: how long the model thinks before its first turn. No real one answers at once.
+        Args: think: what passes before the model's first turn. No real one answers at once.
         """
         self.script = script
-        self.first_answer_s = first_answer_s
+        self.think = think
         self._log = log.open("a", encoding="utf-8")
         self._lock = threading.Lock()
         self._server = _Server(("127.0.0.1", 0), _Handler)
@@ -146,7 +146,7 @@ class _Handler(BaseHTTPRequestHandler):
             said=[[m.role, m.text[-2000:], m.calls] for m in request.messages[-3:]],
         )
         if picked.whose == "main" and picked.number == 0:
-            time.sleep(self.server.model.first_answer_s)
+            self.server.model.think()
         events, whole = wire.build(request, answer)
         if not request.stream:
             self._reply(200, whole)

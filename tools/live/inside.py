@@ -13,6 +13,7 @@ import struct
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -21,8 +22,9 @@ from tools.live.box import PORT, Command, Ended, Plan
 from tools.live.fake_model import FakeModel
 
 _AFTER_AN_INTERRUPT_S = 20.0
-_FIRST_ANSWER_S = 2.0
+_THINKS_S = 2.0
 """A recorder that starts with the session has this long before the first call; `bench` measures calls that come sooner."""
+_THINKS_AT_MOST_S = 30.0
 _SIOCSIFFLAGS, _UP_AND_RUNNING = 0x8914, 0x1 | 0x40  # ioctl_netdevice(7)
 
 
@@ -33,7 +35,7 @@ def main(plan_file: Path, ended_file: Path) -> None:
         _cover(plan.covered)
     if os.getpid() <= 2:  # the first process of its namespace, or the one after
         _loopback_up()
-    with FakeModel(plan.script, Path(plan.out) / "model.jsonl", first_answer_s=_FIRST_ANSWER_S) as model:
+    with FakeModel(plan.script, Path(plan.out) / "model.jsonl", think=partial(_think, Path(plan.home))) as model:
         _lay_out(plan, model.port)
         ended = [_run(plan, command, _environment(plan, model.port), model.port) for command in plan.commands]
         _end_what_is_left(plan)
@@ -69,6 +71,14 @@ def _environment(plan: Plan, port: int) -> dict[str, str]:
         "LANG": "C.UTF-8",
     }
     return fixed | {name: value.replace(PORT, str(port)) for name, value in plan.env.items()}
+
+
+def _think(home: Path) -> None:
+    """Let some time pass, and on a busy machine as much as a recorder that was started needs."""
+    time.sleep(_THINKS_S)
+    run, until = home / ".tally" / "run", time.monotonic() + _THINKS_AT_MOST_S
+    while (run / "recorder.lock").exists() and not (run / "policies.json").exists() and time.monotonic() < until:
+        time.sleep(_THINKS_S / 2)  # with policies, it soon decides
 
 
 def _end_what_is_left(plan: Plan) -> None:

@@ -134,6 +134,9 @@ enabled = false
 [features]
 multi_agent = true
 
+[agents]
+max_depth = 3
+
 [projects."{place.project}"]
 trust_level = "trusted"
 
@@ -242,6 +245,7 @@ def opencode(place: Place, prompt: str) -> Launch:
         "model": f"fake/{MODEL}",
         "small_model": f"fake/{MODEL}",
         "permission": {"*": "allow"},
+        "agent": {"general": {"permission": {"task": "allow"}}},  # else a sub-agent starts none
         "enabled_providers": ["fake"],
         "provider": {
             "fake": {
