@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import signal
 import socket
@@ -24,6 +25,7 @@ from tallystick.model.step import Json, Step
 from tallystick.policy.alert import DISAGREEMENT
 from tallystick.service import deciders
 from tallystick.service.deciders import Deciders
+from tallystick.service.frames import Question, written_question
 from tallystick.service.template import Template
 from tests.service.faults import before, send, steps, wait_for
 from tests.support import recorders
@@ -85,7 +87,8 @@ def test_while_the_decider_hangs_no_other_session_waits_and_a_call_with_effects_
         assert send(home, before("claude-code", 3, reads=True) | {"session_id": "third"}) == b"0 0 0\n"
         assert "could not decide" in waiting.communicate(timeout=60)[0]
     finally:
-        os.kill(pid, signal.SIGCONT)
+        with contextlib.suppress(ProcessLookupError):  # on a busy machine it was replaced meanwhile
+            os.kill(pid, signal.SIGCONT)
     assert b"deny" in told(home, 4)
     assert [step.meta["rules"] for step in steps(home) if step.type == "decision"][1] == [UNDECIDED]
 
@@ -182,6 +185,39 @@ def test_one_that_will_not_end_is_replaced_and_the_calls_behind_it_are_judged(
 
     play(store, script)
     assert [one.effect for one in said] == [Effect.DENY, Effect.ASK, Effect.DENY]
+
+
+def test_what_was_given_up_while_it_waited_costs_a_decider_no_time(store: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    """After a burst that no decider could bear, the next call is judged at once, not after all that no one waits for."""
+    monkeypatch.setattr(deciders, "_PATIENCE_SECONDS", 60.0)
+    monkeypatch.setattr(deciders, "_OVERRUN_SECONDS", 60.0)
+    said: list[Decision] = []
+    sent: list[int] = []
+
+    def written(question: Question) -> bytes:
+        sent.append(question.number)
+        return written_question(question)
+
+    monkeypatch.setattr(deciders, "written_question", written)
+
+    async def script(ours: Deciders) -> None:
+        ours.decide(call(HARMFUL), said.append)
+        await until(lambda: len(said) == 1 and ours.pid is not None)
+        assert ours.pid is not None
+        os.kill(ours.pid, signal.SIGSTOP)
+        with monkeypatch.context() as impatient:
+            impatient.setattr(deciders, "_PATIENCE_SECONDS", 0.2)
+            for _ in range(100):
+                ours.decide(call(HARMFUL), said.append)
+        await until(lambda: len(said) == 101)
+        os.kill(ours.pid, signal.SIGCONT)
+        ours.decide(call(HARMFUL), said.append)
+        await until(lambda: len(said) == 102)
+        assert ours.undecided == 100
+
+    play(store, script)
+    assert (said[1].effect, said[-1].effect) == (Effect.ASK, Effect.DENY)
+    assert len(sent) <= 2 + deciders._MOST_AT_DECIDER
 
 
 def test_what_is_left_at_the_end_is_answered(store: Home) -> None:

@@ -36,6 +36,8 @@ _OVERRUN_SECONDS = 5.0
 _START_SECONDS = 10.0
 _END_SECONDS = 2.0
 _LOOK_SECONDS = 0.1
+_MOST_AT_DECIDER = 8
+"""So many questions are at the decider, so that it never waits for the next. The others wait here: one that is given up costs it nothing."""
 _MOST_TRIES = 2
 
 Then = Callable[[Decision], None]
@@ -70,6 +72,11 @@ class _Decider(asyncio.Protocol):
     def at(self) -> int | None:
         """The question that it is at."""
         return self._at[0] if self._at else None
+
+    @property
+    def has_room(self) -> bool:
+        """Whether it can be asked one more question."""
+        return self._transport is not None and len(self._at) < _MOST_AT_DECIDER
 
     @property
     def has_overrun(self) -> bool:
@@ -137,6 +144,8 @@ class Deciders:
         self._template = template
         template.channel.setblocking(False)
         self._asked: dict[int, _Asked] = {}
+        self._waiting: deque[int] = deque()
+        """Questions that are not at the decider yet; some of them may have been given up."""
         self._number = 0
         self._decider: _Decider | None = None
         self._starting: asyncio.Task[None] | None = None
@@ -168,12 +177,20 @@ class Deciders:
         self._number += 1
         asked = _Asked(Question(self._number, call, is_after), then, time.monotonic() + _PATIENCE_SECONDS)
         self._asked[self._number] = asked
-        if self._decider is not None:
-            self._decider.ask(asked.question)
-        else:
-            self.start()
+        self._waiting.append(self._number)
+        self._hand_out()
         if self._looking is None:
             self._look_again()
+
+    def _hand_out(self) -> None:
+        """Ask the decider as much of what waits as it has room for."""
+        if self._decider is None:
+            self.start()
+            return
+        while self._waiting and self._decider.has_room:
+            asked = self._asked.get(self._waiting.popleft())
+            if asked is not None:
+                self._decider.ask(asked.question)
 
     def _take(self, answer: Answer) -> None:
         if answer.is_ready:
@@ -187,6 +204,7 @@ class Deciders:
             asked = self._asked.pop(answer.number, None)
             if asked is not None:  # else it came too late
                 asked.then(answer.decision)
+            self._hand_out()
 
     def _give_up(self, number: int, why: str) -> None:
         """Answer a call that no decider answers."""
@@ -250,8 +268,8 @@ class Deciders:
         decider = _Decider(pid, self._take, self._lost)
         await loop.create_connection(lambda: decider, sock=ours)
         self._decider = decider
-        for asked in self._asked.values():
-            decider.ask(asked.question)
+        self._waiting = deque(self._asked)
+        self._hand_out()
 
     def _lost(self, decider: _Decider) -> None:
         """A decider has ended: the call that it was at is asked once more, and then no more. Another one goes on."""
