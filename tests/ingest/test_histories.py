@@ -8,7 +8,11 @@ import pytest
 
 from tallystick.ask.search import search
 from tallystick.capture.discover import Found, Refused
+from tallystick.graph import project
+from tallystick.graph.graph import Graph
 from tallystick.graph.journals import Depth
+from tallystick.graph.projection import relation_builder
+from tallystick.graph.projection.risk_tags import Meaning
 from tallystick.graph.queries import SessionFilter, list_sessions
 from tallystick.graph.search import SearchFilter
 from tallystick.ingest.adapters import adapters
@@ -67,6 +71,23 @@ def test_a_second_import_adds_nothing(tmp_path: Path) -> None:
     assert again.report.recorded == 0
     assert {file.state for file in again.report.files} == {"unchanged"}
     assert home.ledger.read_bytes() == ledger
+
+
+def test_what_is_made_of_all_sessions_together_is_made_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """After each file it took as long as all files before it, for those that touched the same things."""
+    settled: list[int] = []
+
+    def settle(graph: Graph, meaning: Meaning) -> int:
+        settled.append(relation_builder.settle(graph, meaning))
+        return settled[-1]
+
+    monkeypatch.setattr(project, "settle", settle)
+    lay_out_samples(tmp_path)
+    take_in(Home(tmp_path / "store"), tmp_path)
+    assert len([number for number in settled if number]) == 1
+    with Graph(Home(tmp_path / "store").graph) as graph:
+        assert graph.rows("SELECT 1 FROM unsettled") == []
+        assert graph.row("SELECT count(*) > 10 FROM relations") == (1,)
 
 
 def test_reading_everything_again_adds_nothing_either(samples: Home) -> None:

@@ -233,6 +233,10 @@ def test_an_indexer_whose_recorder_was_killed_ends(home: Home) -> None:
 def test_requests_are_joined_into_one_that_does_what_all_ask_for() -> None:
     assert joined([Request(sessions=("a", "b")), Request(sessions=("b", "c"))]) == Request(sessions=("a", "b", "c"))
     assert joined([Request(sessions=("a",)), Request(), Request(sessions=("b",))]) == Request()
+    assert [
+        joined([Request(depth=depth) for depth in depths]).depth
+        for depths in ((Depth.STEPS, Depth.STEPS), (Depth.STEPS, Depth.ROWS), (Depth.ROWS, Depth.ROWS))
+    ] == [Depth.STEPS, Depth.TEXT, Depth.ROWS]
     assert joined([Request(depth=Depth.TEXT), Request(sessions=(), again=True)]) == Request(
         depth=Depth.TEXT, again=True
     )

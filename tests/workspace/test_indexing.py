@@ -23,7 +23,7 @@ from tallystick.trust.alerts import find_alert, review_alert
 from tallystick.trust.erase import Erasure, erase
 from tallystick.trust.verify_log import verify_log
 from tallystick.trust.verify_named import find_session
-from tallystick.workspace.indexing import bring_up_to_date, indexed, open_index, take_alerts
+from tallystick.workspace.indexing import bring_up_to_date, indexed, is_current, open_index, take_alerts
 from tests.support.alerting import (
     AGENT,
     SESSION,
@@ -55,6 +55,16 @@ def test_a_session_whose_journal_is_gone_leaves_the_index(samples: Home) -> None
     path.unlink()
     with open_index(samples) as index:
         assert gone not in session_digests(index.graph)
+
+
+def test_steps_whose_relations_are_not_made_yet_are_not_all_there_is(samples: Home) -> None:
+    with Graph(samples.graph, Mode.WRITE) as graph:
+        bring_up_to_date(samples, graph, depth=Depth.STEPS)
+        assert graph.rows("SELECT 1 FROM relations") == []
+    assert not is_current(samples, Depth.STEPS)
+    with open_index(samples) as index:
+        assert index.graph.row("SELECT count(*) > 10 FROM relations") == (1,)
+    assert is_current(samples, Depth.STEPS)
 
 
 def test_without_an_index_one_is_made_that_says_the_same(samples: Home) -> None:

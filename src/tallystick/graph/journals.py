@@ -52,6 +52,13 @@ class Depth(enum.Enum):
     ROWS = "rows"
     """Its rows only; its text becomes searchable when it is projected to depth TEXT."""
     TEXT = "text"
+    STEPS = "steps"
+    """Its rows and its text, but not yet versions and relations: those follow when anything is projected to another depth."""
+
+    @property
+    def has_text(self) -> bool:
+        """Whether text becomes searchable."""
+        return self is not Depth.ROWS
 
 
 class Failure(msgspec.Struct, frozen=True):

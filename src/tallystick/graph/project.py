@@ -41,7 +41,8 @@ def project(
 
     A journal whose file was replaced (an erasure does that), cut or changed is projected again. Because single
     documents cannot be taken out of the search index, this empties it; it fills again as journals are projected to
-    depth TEXT.
+    depth TEXT. What is made of a thing costs as much as all that ever touched it, so who projects one session after
+    another does it to depth STEPS, and the rest once.
 
     Args:
         progress: called with how many bytes more of the journals were read.
@@ -59,7 +60,8 @@ def project(
         behind = run.drop_replaced(todo)
         if run.project(todo if run.has_wiped else behind):
             run.project(todo)
-        settle(graph, meaning)
+        if depth is not Depth.STEPS:
+            settle(graph, meaning)
     finally:
         graph.roll_back()
     if run.has_wiped:
@@ -80,9 +82,14 @@ def outdated_journals(graph: Graph, journals: Sequence[Journal], depth: Depth) -
     for journal in journals:
         at = known.get(journal.session, row_writer.Position())
         is_current = at[:3] == (journal.inode, rules.current(), journal.size_bytes)
-        if not is_current or (depth is Depth.TEXT and at.text_size < at.size):
+        if not is_current or (depth.has_text and at.text_size < at.size):
             behind.append(journal)
     return behind
+
+
+def is_settled(graph: Graph) -> bool:
+    """Whether versions and relations are made of all that is in the index."""
+    return graph.row("SELECT 1 FROM unsettled LIMIT 1") is None
 
 
 def as_copied(graph: Graph, journals: Sequence[Journal]) -> list[Journal]:
@@ -165,7 +172,7 @@ class _Run:
         self.steps += self._steps_to_commit
         self._steps_to_commit = self._characters_to_commit = 0
         wiped_late, self.has_wiped = self.has_wiped, self.has_wiped or wiped_before
-        return wiped_late and self._depth is Depth.TEXT
+        return wiped_late and self._depth.has_text
 
     def remove(self, state: SessionState) -> None:
         """Take a session out of the index."""
@@ -209,7 +216,7 @@ class _Run:
             if step.n == state.size:
                 projection.take(step, placed.offset)
                 state.read_to = placed.end
-            if self._depth is Depth.TEXT and step.n == state.text_size:
+            if self._depth.has_text and step.n == state.text_size:
                 self._characters_to_commit += writer.take_text(step)
             self._bytes += placed.end - placed.offset
             self._steps_to_commit += 1
@@ -249,7 +256,7 @@ class _Reading:
         self._journal = journal
         self._size = state.size
         self._last_hash = state.last_hash
-        if depth is Depth.TEXT:
+        if depth.has_text:
             self._n = min(state.size, state.text_size)
         else:
             self._n = state.size

@@ -144,15 +144,16 @@ class _Follower:
             return None
 
     def project(self, sids: Sequence[SessionId] | None) -> None:
-        """Take sessions that have grown into the index, or all of them."""
+        """Take the steps of sessions that have grown into the index; of none, what is still to be made of them; or all there is."""
         self._try(lambda graph: self._refresh(graph, sids))
 
     def _refresh(self, graph: Graph, sids: Sequence[SessionId] | None) -> None:
+        depth = Depth.STEPS if sids else Depth.TEXT
         with claim(self._home) as is_mine:
             if is_mine:
-                bring_up_to_date(self._home, graph, sessions=sids)
+                bring_up_to_date(self._home, graph, sessions=sids, depth=depth)
                 return
-        refresh_index(self._home, sessions=sids, depth=Depth.TEXT)
+        refresh_index(self._home, sessions=sids, depth=depth)
 
     def elsewhere(self, agent: str, source_id: str) -> Place | None:
         """The entry that has the agent's event already, as far as the index knows."""
@@ -162,7 +163,8 @@ class _Follower:
         return Place(SessionId(found.session), found.n, found.hash)
 
     def finish(self) -> None:
-        """The import is over."""
+        """The import is over: what is made of all sessions together is made once."""
+        self.project([])
 
 
 class _FarFollower(_Follower):
@@ -219,6 +221,8 @@ def _keep_index(home: Home, connection: Connection) -> None:
             follower = _Follower(home, _index(home, remarks), remarks)
         if due:
             follower.project(list(due))
+        if is_over:
+            follower.finish()
     connection.send(remarks)
 
 

@@ -306,9 +306,16 @@ def joined(requests: Sequence[Request]) -> Request:
             sessions.update(dict.fromkeys(request.sessions))
     return Request(
         sessions=None if sessions is None else tuple(sessions),
-        depth=Depth.TEXT if any(request.depth is Depth.TEXT for request in requests) else Depth.ROWS,
+        depth=_deepest([request.depth for request in requests]),
         again=any(request.again for request in requests),
     )
+
+
+def _deepest(depths: Sequence[Depth]) -> Depth:
+    """A depth that has all of some."""
+    if len(set(depths)) == 1:
+        return depths[0]
+    return Depth.TEXT
 
 
 def run(folder: str | Path, front: socket.socket, *, idle_seconds: float = IDLE_SECONDS) -> int:

@@ -16,7 +16,7 @@ from tallystick.errors import JournalError, NotFoundError
 from tallystick.graph.alerts import Seen, has_new_alerts, project_alerts
 from tallystick.graph.graph import Graph, GraphError, Mode, OutdatedError, empty_graph
 from tallystick.graph.journals import Depth, Journal, Projected
-from tallystick.graph.project import as_copied, forget, outdated_journals, project
+from tallystick.graph.project import as_copied, forget, is_settled, outdated_journals, project
 from tallystick.graph.queries import indexed_sessions
 from tallystick.journal.home import Home
 from tallystick.journal.read import Placed, read_at, read_file
@@ -125,7 +125,8 @@ def open_index(home: Home, *, depth: Depth = Depth.ROWS, progress: Progress = _u
 def _is_current(home: Home, graph: Graph, depth: Depth) -> bool:
     """Whether an index has all that is in the journals, which may be copies of those that it was made from."""
     journals = list(journals_of(home))
-    return not _gone(graph, journals) and not outdated_journals(graph, as_copied(graph, journals), depth)
+    is_whole = is_settled(graph) and not _gone(graph, journals)
+    return is_whole and not outdated_journals(graph, as_copied(graph, journals), depth)
 
 
 def refresh_index(
@@ -188,7 +189,7 @@ def is_current(home: Home, depth: Depth = Depth.ROWS) -> bool:
         with Graph(home.graph) as graph:
             journals = list(journals_of(home))
             is_behind = _gone(graph, journals) or outdated_journals(graph, journals, depth) or has_new_alerts(graph)
-            return not is_behind
+            return is_settled(graph) and not is_behind
     except GraphError:
         return False
 

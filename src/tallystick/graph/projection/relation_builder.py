@@ -28,6 +28,8 @@ from tallystick.lineage.things import Thing
 from tallystick.lineage.versions import History, Version, history
 
 _THINGS_A_CHUNK = 400
+_ROWS_A_CHUNK = 10_000
+"""So many accesses or flows, at most, but for one thing that has more: they are in memory together."""
 _CHUNKS_A_TRANSACTION = 10
 
 
@@ -73,6 +75,11 @@ _ARTIFACTS = f"SELECT {columns(ArtifactRow)} FROM artifacts WHERE thing IN ({{}}
 _RELATIONS = f"SELECT {columns(Relation)} FROM relations WHERE"
 _OF_SOURCES = f"{_RELATIONS} src_kind = 'artifact' AND src_id IN ({{}})"
 _OF_TARGETS = f"{_RELATIONS} dst_kind = 'artifact' AND dst_id IN ({{}})"
+_DERIVED_IN = f"{_OF_TARGETS} AND relation_type = 'derived_from'"
+_DERIVED_OUT = (
+    f"{_OF_SOURCES} AND relation_type = 'derived_from' AND NOT EXISTS"
+    " (SELECT 1 FROM artifacts a JOIN unsettled u ON u.thing = a.thing WHERE a.artifact_id = dst_id)"
+)
 _LINKS = f"SELECT {columns(Link)} FROM links WHERE artifact_id IN ({{}})"
 _CAUSED = f"{_RELATIONS} relation_type = 'caused' AND dst_kind = 'system_event' AND dst_id IN ({{}})"
 _ENDS = (
@@ -86,6 +93,14 @@ _FLOWS_IN = (
 _FLOWS_OUT = (
     f"SELECT {_ENDS} FROM accesses s CROSS JOIN flows f ON f.source_step = s.step_id AND f.source_k = s.k"
     " CROSS JOIN accesses t ON t.step_id = f.target_step AND t.k = f.target_k WHERE s.thing IN ({})"
+    " AND t.thing NOT IN (SELECT thing FROM unsettled)"
+)
+_ACCESSES_OF_EACH = (
+    "SELECT u.thing, count(a.thing) FROM unsettled u LEFT JOIN accesses a ON a.thing = u.thing GROUP BY u.thing ORDER BY u.thing"
+)
+_FLOWS_OF_EACH = (
+    "SELECT u.thing, count(f.target_step) FROM unsettled u LEFT JOIN accesses t ON t.thing = u.thing"
+    " LEFT JOIN flows f ON f.target_step = t.step_id AND f.target_k = t.k GROUP BY u.thing ORDER BY u.thing"
 )
 _PAIR = (
     "SELECT l.at_us, l.artifact_id, l.confidence, a.uri FROM links l JOIN artifacts a ON a.artifact_id = l.artifact_id"
@@ -99,18 +114,39 @@ def settle(graph: Graph, meaning: Meaning) -> int:
     Raises:
         GraphError: the index cannot be written. What was committed stays, and the rest is still unsettled.
     """
-    things = [row[0] for row in graph.rows("SELECT thing FROM unsettled ORDER BY thing")]
+    things = graph.rows(_ACCESSES_OF_EACH)
+    if not things:
+        return 0
     _in_transactions(graph, things, lambda graph, some: _settle_alone(graph, some, meaning))
-    _in_transactions(graph, things, _settle_flows)
+    _in_transactions(graph, graph.rows(_FLOWS_OF_EACH), _settle_flows)
+    graph.begin()
+    graph.change_many("DELETE FROM unsettled WHERE thing = ?", [(thing,) for thing, _ in things])
+    graph.commit()
     return len(things)
 
 
-def _in_transactions(graph: Graph, things: Sequence[int], work: Callable[[Graph, Sequence[int]], None]) -> None:
-    for start in range(0, len(things), _THINGS_A_CHUNK * _CHUNKS_A_TRANSACTION):
+def _in_transactions(graph: Graph, things: Sequence[Row], work: Callable[[Graph, Sequence[int]], None]) -> None:
+    """Have some things at a time worked on, as many as their rows allow."""
+    chunks = list(_sized(things))
+    for start in range(0, len(chunks), _CHUNKS_A_TRANSACTION):
         graph.begin()
-        for chunk in range(start, min(len(things), start + _THINGS_A_CHUNK * _CHUNKS_A_TRANSACTION), _THINGS_A_CHUNK):
-            work(graph, things[chunk : chunk + _THINGS_A_CHUNK])
+        for chunk in chunks[start : start + _CHUNKS_A_TRANSACTION]:
+            work(graph, chunk)
         graph.commit()
+
+
+def _sized(things: Sequence[Row]) -> Iterator[Sequence[int]]:
+    """Things, each with how many rows it has, in chunks."""
+    chunk: list[int] = []
+    size = 0
+    for thing, rows in things:
+        if len(chunk) == _THINGS_A_CHUNK or (chunk and size + rows > _ROWS_A_CHUNK):
+            yield chunk
+            chunk, size = [], 0
+        chunk.append(thing)
+        size += rows
+    if chunk:
+        yield chunk
 
 
 def _many(graph: Graph, sql: str, values: Sequence[int]) -> list[Row]:
@@ -280,16 +316,17 @@ def _write_pair(graph: Graph, source: int, target: int) -> None:
 
 
 def _settle_flows(graph: Graph, things: Sequence[int]) -> None:
-    """The relations from what was read to what was written from it."""
+    """The relations from what was read to what was written from it.
+
+    One between two things that are both unsettled is made with the one that was written.
+    """
     ids = [row[0] for row in _many(graph, "SELECT artifact_id FROM artifacts WHERE thing IN ({})", things)]
     old: dict[int, Relation] = {}
     for some in _chunks(ids):
-        for sql in (_OF_SOURCES, _OF_TARGETS):
-            rows = _many(graph, f"{sql} AND relation_type = 'derived_from'", some)
-            old |= {row[0]: Relation(*row) for row in rows}
+        for sql in (_DERIVED_IN, _DERIVED_OUT):
+            old |= {row[0]: Relation(*row) for row in _many(graph, sql, some)}
     rows = [*_many(graph, _FLOWS_IN, things), *_many(graph, _FLOWS_OUT, things)]
     _write_difference(graph, _RELATION_TABLE, old, merged(_derived(rows)))
-    graph.change_many("DELETE FROM unsettled WHERE thing = ?", [(thing,) for thing in things])
 
 
 def _derived(rows: Iterable[Row]) -> Iterator[Relation]:
