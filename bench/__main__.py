@@ -31,6 +31,7 @@ from bench import (
     state,
     tree,
     tui,
+    under_load,
     watch,
 )
 from bench.measure import Figure
@@ -61,6 +62,7 @@ def figures(folder: Path, *, full: bool) -> Iterator[Figure]:
     yield from search.figures(folder / "search", full=full)
     yield from tui.figures(folder / "tui", full=full)
     yield from graph.figures(folder / "graph", relations=graph.RELATIONS if full else graph.RELATIONS // 10)
+    yield from under_load.figures(folder / "under_load", under_load.AIM if full else under_load.SHORT)
 
 
 def row(figure: Figure) -> str:

@@ -11,7 +11,7 @@ import pytest
 from tallystick.errors import NotFoundError
 from tallystick.graph.alerts import Seen
 from tallystick.graph.compare import session_digests
-from tallystick.graph.graph import SCHEMA, Graph, GraphError, Mode
+from tallystick.graph.graph import SCHEMA, Graph, GraphError, Mode, remove_graph
 from tallystick.graph.journals import Depth
 from tallystick.graph.queries import SessionFilter, list_sessions
 from tallystick.journal.home import Home
@@ -58,6 +58,7 @@ def test_a_session_whose_journal_is_gone_leaves_the_index(samples: Home) -> None
 
 
 def test_steps_whose_relations_are_not_made_yet_are_not_all_there_is(samples: Home) -> None:
+    remove_graph(samples.graph)
     with Graph(samples.graph, Mode.WRITE) as graph:
         bring_up_to_date(samples, graph, depth=Depth.STEPS)
         assert graph.rows("SELECT 1 FROM relations") == []

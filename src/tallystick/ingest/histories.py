@@ -144,7 +144,7 @@ class _Follower:
             return None
 
     def project(self, sids: Sequence[SessionId] | None) -> None:
-        """Take the steps of sessions that have grown into the index; of none, what is still to be made of them; or all there is."""
+        """Take in the steps of sessions that have grown; of none, what follows from all of them; of None, all there is."""
         self._try(lambda graph: self._refresh(graph, sids))
 
     def _refresh(self, graph: Graph, sids: Sequence[SessionId] | None) -> None:

@@ -37,7 +37,7 @@ _START_SECONDS = 10.0
 _END_SECONDS = 2.0
 _LOOK_SECONDS = 0.1
 _MOST_AT_DECIDER = 8
-"""So many questions are at the decider, so that it never waits for the next. The others wait here: one that is given up costs it nothing."""
+"""So many questions are at the decider, so that it never waits. Of the others, one that is given up costs it nothing."""
 _MOST_TRIES = 2
 
 Then = Callable[[Decision], None]

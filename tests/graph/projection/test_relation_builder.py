@@ -100,8 +100,9 @@ def unsettle(graph: Graph, *things: int) -> None:
 
 def derived(graph: Graph) -> list[tuple[object, ...]]:
     return graph.rows(
-        "SELECT s.uri, t.uri FROM relations r JOIN artifacts s ON s.artifact_id = r.src_id JOIN artifacts t ON t.artifact_id ="
-        " r.dst_id WHERE r.relation_type = 'derived_from' AND r.src_kind = 'artifact' ORDER BY 1, 2"
+        "SELECT s.uri, t.uri FROM relations r JOIN artifacts s ON s.artifact_id = r.src_id"
+        " JOIN artifacts t ON t.artifact_id = r.dst_id"
+        " WHERE r.relation_type = 'derived_from' AND r.src_kind = 'artifact' ORDER BY 1, 2"
     )
 
 
@@ -133,9 +134,7 @@ def test_what_flows_no_more_leaves_no_relation_whichever_end_is_settled(graph: G
     assert derived(graph) == [pair for pair in before if NAMES[number][1] not in pair]
 
 
-def test_few_things_with_much_to_do_are_settled_a_few_at_a_time(
-    graph: Graph, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_few_things_with_much_to_do_are_settled_a_few_at_a_time(graph: Graph, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is in memory together does not grow with how often files are touched."""
     pass_on(graph)
     monkeypatch.setattr(relation_builder, "_ROWS_A_CHUNK", 2)

@@ -96,7 +96,8 @@ _FLOWS_OUT = (
     " AND t.thing NOT IN (SELECT thing FROM unsettled)"
 )
 _ACCESSES_OF_EACH = (
-    "SELECT u.thing, count(a.thing) FROM unsettled u LEFT JOIN accesses a ON a.thing = u.thing GROUP BY u.thing ORDER BY u.thing"
+    "SELECT u.thing, count(a.thing) FROM unsettled u LEFT JOIN accesses a ON a.thing = u.thing"
+    " GROUP BY u.thing ORDER BY u.thing"
 )
 _FLOWS_OF_EACH = (
     "SELECT u.thing, count(f.target_step) FROM unsettled u LEFT JOIN accesses t ON t.thing = u.thing"
