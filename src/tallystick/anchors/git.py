@@ -108,6 +108,14 @@ class GitAnchor:
             if file is not None and file in notes
         ]
 
+    def refs(self) -> list[str]:
+        """The refs of all stores that the repository has, named as usual. Raises AnchorError: it cannot be reached."""
+        listed = self._git("ls-remote", self.remote, default_ref("*")).decode("utf-8", "replace")
+        refs = [line.partition("\t")[2] for line in listed.splitlines()]
+        return [
+            ref for ref in refs if ref.startswith(default_ref("")) and not ref.endswith("-probe") and _REF.match(ref)
+        ]
+
     def _files(self, commits: Sequence[bytes]) -> Iterator[bytes | None]:
         """The blob that each commit has as its head; None: it has none, or one that is too large to be a head."""
         asked = b"".join(b"%s:%s\n" % (commit, _FILE.encode()) for commit in commits)

@@ -21,6 +21,7 @@ from tallystick.seal.epochs import LiveEpoch
 from tallystick.seal.limits import NOTE_BYTES
 from tallystick.trust.anchors import Target
 from tallystick.trust.external_evidence import ExternalEvidence, outlook
+from tallystick.trust.missing_store import Memory, verdict_on_missing
 from tallystick.trust.tamper_signals import keep_evidence, open_before
 from tallystick.trust.verify import Demand, Progress, StoreEvidence, is_store, verify_file, verify_store
 from tallystick.workspace.indexing import indexed
@@ -58,25 +59,24 @@ def verify(
     """
     if since is not None and require not in (Require.A3, Require.A3F, Require.A4):
         raise UsageError("the age of a head is checked at A3 and A4 only", hint="add --require A3 or A4")
-    own = store = Home(Path(home) if home is not None else default_folder(os.environ))
-    sessions: list[str] | None = None
-    if target is not None:
-        path = Path(target)
-        if is_store(path):
-            store = Home(path)
-        elif path.is_file():
-            if pinned is not None or remembered is not None or since is not None or anchored:
-                raise UsageError(
-                    f"{path} is a lone journal: no head covers it", hint="give its store, or a session of it"
-                )
-            return verify_file(path, require=require or Require.A1)
+    own = Home(Path(home) if home is not None else default_folder(os.environ))
+    store = _store_of(target, own)
+    if store is None:
+        if pinned is not None or remembered is not None or since is not None or anchored:
+            raise UsageError(
+                f"{target} is a lone journal: no head covers it", hint="give its store, or a session of it"
+            )
+        return verify_file(Path(str(target)), require=require or Require.A1)
     unread = verdict_on_no_files(store)
     if unread is not None:
         return unread
-    if target is not None and store is own:
-        sessions = [find_session(store, str(target))]
     asks = require is Require.A4 or bool(anchored)
     around = outlook(store, with_anchors=asks, further=anchored, now=now())
+    known = Memory(around=around, pinned=pinned or around.key, remembered=remembered, anchored=anchored)
+    missing = verdict_on_missing(store, known)
+    if missing is not None:
+        return missing
+    sessions = [find_session(store, str(target))] if target is not None and store is own else None
     verdict = verify_store(
         store,
         sessions=sessions,
@@ -95,6 +95,16 @@ def verify(
     if not verdict.valid and store.folder == own.folder:
         keep_evidence(store, around, at=system_clock())
     return verdict
+
+
+def _store_of(target: str | Path | None, own: Home) -> Home | None:
+    """The store that a target is, or is in; None: it is a file."""
+    if target is None:
+        return own
+    path = Path(target)
+    if is_store(path) or (path.is_absolute() and not path.exists()):
+        return Home(path)
+    return None if path.is_file() else own
 
 
 def live_epoch(around: ExternalEvidence, *, at: str, is_noted: bool) -> LiveEpoch | None:
