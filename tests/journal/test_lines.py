@@ -2,11 +2,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tallystick.journal import lines as lines_module
-from tallystick.journal.lines import LineFile
+from tallystick.journal.lines import JudgedLines, LineFile
+from tests.support.cases import each
 
 
 @given(
@@ -35,6 +37,24 @@ def test_a_long_line_comes_cut_and_the_next_one_whole(tmp_path: Path) -> None:
     path = tmp_path / "lines"
     path.write_bytes(b"x" * 1_000_000 + b"\nshort\n" + b"y" * 11 + b"\n" + b"z" * 10 + b"\n")
     assert list(LineFile(path, limit=10)) == [b"x" * 11, b"short", b"y" * 11, b"z" * 10]
+
+
+@each("chunk", (1, 7, 12, 100))
+def test_what_is_judged_ends_with_a_line_over_the_limit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chunk: int
+) -> None:
+    monkeypatch.setattr(lines_module, "_CHUNK", chunk)
+    path = tmp_path / "lines"
+    for text, found, torn in (
+        (b"a\n" + b"x" * 10 + b"\nb\n", [b"a", b"x" * 10, b"b"], 0),
+        (b"a\n" + b"x" * 11 + b"\nb\n", [b"a", b"x" * 11], 0),
+        (b"a\n" + b"x" * 11, [b"a", b"x" * 11], 0),
+        (b"a\n" + b"x" * 10, [b"a"], 10),
+        (b"x" * 40, [b"x" * 11], 0),
+    ):
+        path.write_bytes(text)
+        lines = JudgedLines(path, limit=10)
+        assert (list(lines), lines.torn) == (found, torn)
 
 
 def test_reading_can_begin_and_stop_in_the_middle(tmp_path: Path) -> None:

@@ -38,5 +38,8 @@ def test_what_is_no_line_is_named(home: Home, journal: JournalFile) -> None:
         list(read_file(home, journal.path))
     with pytest.raises(FormatError):
         read_line(home, b"[]")
+    for text in (b'{"entry":"\xb0"}', b'{"x":' * 20_000):
+        with pytest.raises(FormatError):
+            read_line(home, text)
     with pytest.raises(JournalError, match="no journal"):
         list(read_session(home, "0" * 32))

@@ -22,7 +22,7 @@ def test_the_limits_are_those_of_section_15() -> None:
     assert limits.NOTE_BYTES == 1_048_576
     assert limits.MAX_N == 2**53 == limits.SAFE_INTEGER + 1
     assert limits.INLINE_BYTES == 65_536
-    assert limits.PARSED_BLOB_BYTES == 8_388_608
+    assert limits.PARSED_BLOB_BYTES == 1_048_576
 
 
 @each("opening", [b"[", b'{"a":'])

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 from tools.vectors.accepting import accepting
+from tools.vectors.covered import under_a_head
 from tools.vectors.misshapen import misshapen
 from tools.vectors.proofs import proofs
 from tools.vectors.rewriting import rewriting
@@ -20,7 +21,9 @@ HERE = Path(__file__).resolve().parents[2] / "tests" / "vectors"
 
 def all_vectors() -> list[Vector]:
     """Every vector, in order of its folder."""
-    found = sorted((*accepting(), *tampering(), *misshapen(), *rewriting()), key=lambda vector: vector.folder)
+    found = sorted(
+        (*accepting(), *tampering(), *misshapen(), *rewriting(), *under_a_head()), key=lambda vector: vector.folder
+    )
     names = [vector.folder for vector in found]
     if twice := {name for name in names if names.count(name) > 1}:
         raise ValueError(f"two vectors have one name: {', '.join(sorted(twice))}")

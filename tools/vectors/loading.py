@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from tallystick.journal.blobs import blob_reader
-from tallystick.journal.lines import LineFile
+from tallystick.journal.lines import JudgedLines
 from tallystick.model.ids import SESSION_ID
 from tallystick.model.verdict import Require, Verdict, report
 from tallystick.seal.keys import parse_did_key
@@ -62,7 +62,7 @@ def our_report(folder: Path) -> dict[str, Any]:
 
 def _lone(path: Path, vector: Mapping[str, Any]) -> Verdict:
     return check_lone(
-        LineFile(path),
+        JudgedLines(path),
         file_sid=path.stem if SESSION_ID.match(path.stem) else None,
         redaction=Redaction(vector["redaction"]) if vector["redaction"] else None,
         read_blob=blob_reader(path.parent / "blobs"),
@@ -73,7 +73,7 @@ def _lone(path: Path, vector: Mapping[str, Any]) -> Verdict:
 def _store(store: Path, vector: Mapping[str, Any], remembered: bytes | None) -> Verdict:
     note = store / "heads" / "ledger.note"
     ledger = check_ledger(
-        LineFile(store / "ledger.jsonl") if (store / "ledger.jsonl").exists() else None,
+        JudgedLines(store / "ledger.jsonl") if (store / "ledger.jsonl").exists() else None,
         note.read_bytes() if note.exists() else None,
         Outside(pinned=parse_did_key(vector["pinned"]) if vector["pinned"] else None, remembered=remembered),
         read_blob=blob_reader(store / "blobs"),
@@ -84,7 +84,7 @@ def _store(store: Path, vector: Mapping[str, Any], remembered: bytes | None) -> 
     wanted = sorted({*files, *ledger.view.heads, *ledger.view.dropped})
     checks = [_session(sid, files.get(sid, []), ledger, store) for sid in wanted]
     known = {
-        sid: contained(LineFile(files[sid][0]), digests)
+        sid: contained(JudgedLines(files[sid][0]), digests)
         for sid, digests in wanted_entries(checks, ledger).items()
         if len(files.get(sid, [])) == 1
     }
@@ -98,7 +98,7 @@ def _session(sid: str, paths: list[Path], ledger: LedgerCheck, store: Path) -> S
         return two_files(sid, len(paths), ledger.view, is_signed=ledger.is_signed)
     return check_session(
         sid,
-        LineFile(paths[0]) if paths else None,
+        JudgedLines(paths[0]) if paths else None,
         Said(ledger.view, ledger.is_signed, ledger.tail),
         read_blob=blob_reader(store / "blobs"),
     )

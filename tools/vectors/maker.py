@@ -19,8 +19,9 @@ from tallystick.seal.line import Sealed, Slot, seal_line
 from tallystick.seal.merkle import merkle_root
 from tallystick.seal.note import sign_note
 
-KEY = SigningKey(bytes(range(32)))
-OTHER_KEY = SigningKey(bytes(range(32, 64)))
+KEY_SECRET, OTHER_SECRET = bytes(range(32)), bytes(range(32, 64))
+KEY = SigningKey(KEY_SECRET)
+OTHER_KEY = SigningKey(OTHER_SECRET)
 STORE = "f0f1f2f3f4f5f6f7f8f9fafbfcfdfeff"
 MIDNIGHT = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 

@@ -70,3 +70,28 @@ class LineFile:
             if left is not None:
                 left -= len(chunk)
             yield chunk
+
+
+class JudgedLines(LineFile):
+    """The lines of a file that is verified: after one over the limit, which need not have its LF, nothing is read.
+
+    So a file that takes up no room on the disk, and ends nowhere, is judged by its beginning (docs/format.md 19.9).
+    """
+
+    def _lines(self, file: IO[bytes]) -> Iterator[bytes]:
+        for text in super()._lines(file):
+            yield text
+            if len(text) > self._limit:
+                return
+
+    def _chunks(self, file: IO[bytes]) -> Iterator[bytes]:
+        unended = 0
+        for chunk in super()._chunks(file):
+            yield chunk
+            last = chunk.rfind(b"\n")
+            if last >= 0:
+                unended = 0
+            unended += len(chunk) - last - 1
+            if unended > self._limit:
+                yield b"\n"
+                return

@@ -50,3 +50,9 @@ def read_whole(path: Path) -> bytes:
     """What is in a store's file. Raises what `open_file` raises."""
     with open_to_read(path) as file:
         return file.read()
+
+
+def read_start(path: Path, most: int) -> bytes:
+    """The first bytes of a store's file, `most` at the most. Raises what `open_file` raises."""
+    with os.fdopen(open_file(path, os.O_RDONLY), "rb") as file:
+        return file.read(most)

@@ -47,7 +47,7 @@ def read_line(home: Home, text: bytes, *, load_blobs: bool = False, largest: int
     """
     try:
         line = _DECODER.decode(text)
-    except (msgspec.DecodeError, msgspec.ValidationError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise FormatError(f"not a journal line: {error}") from error
     values = {name: value for name, value in line.fields.items() if name != "meta"}
     raw: dict[str, bytes] = {}

@@ -66,7 +66,7 @@ def start_key(line: bytes) -> Key | None:
     """The (agent, source session) of a journal's first line; None if it says none."""
     try:
         return key_of(_START.decode(line).fields)
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
 
 

@@ -42,6 +42,12 @@ class Defect(msgspec.Struct, frozen=True):
     n: int | None
     rule: Rule
     why: str
+    is_sealed: bool = False
+    """Whether a head covers entry `n`: it was in order once."""
+
+    def under(self, size: int) -> Defect:
+        """The same, in a journal of which a head covers the first `size` entries."""
+        return msgspec.structs.replace(self, is_sealed=self.n is not None and self.n < size)
 
     @property
     def place(self) -> tuple[int, int]:
@@ -50,7 +56,11 @@ class Defect(msgspec.Struct, frozen=True):
 
     @property
     def is_malformed(self) -> bool:
-        """Over a limit, an unknown version, or nothing of ours at all: exit code 4 instead of 2."""
+        """Over a limit, an unknown version, or nothing of ours at all: exit code 4 instead of 2 (docs/format.md 19.2)."""
+        if self.rule is Rule.VERSION and self.n == 0:
+            return True
+        if self.n is None or self.is_sealed:
+            return False
         if self.rule in (Rule.LIMIT, Rule.VERSION):
             return True
         return self.n == 0 and self.rule in (Rule.LINE, Rule.MEMBER)

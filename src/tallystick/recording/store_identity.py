@@ -9,7 +9,7 @@ import msgspec
 
 from tallystick.errors import FormatError, NotFoundError
 from tallystick.journal.home import Home
-from tallystick.journal.lines import LineFile
+from tallystick.journal.lines import JudgedLines
 from tallystick.journal.read import read_line
 
 
@@ -28,7 +28,7 @@ def read_store(home: Home) -> StoreIdentity:
     """
     if not home.exists:
         raise NotFoundError(f"no store at {home.folder}", hint="create one with `tally init`")
-    first = next(iter(LineFile(home.ledger)), None)
+    first = next(iter(JudgedLines(home.ledger)), None)
     if first is None:
         raise FormatError(f"{home.ledger} has no complete line", hint="run `tally verify`")
     start = read_line(home, first)

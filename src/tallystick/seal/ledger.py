@@ -91,12 +91,13 @@ class LedgerView:
             self.heads.setdefault(session, []).append(head)
 
     def _take_retention(self, meta: Mapping[str, Json]) -> None:
-        session, action = _text(meta, "session"), meta.get("action")
+        action = meta.get("action")
         if action == "drop_content":
             drop = DropContent(_number(meta, "from"), _number(meta, "to"), _names(meta))
-            self.drops.setdefault(session, []).append(drop)
+            self.drops.setdefault(_text(meta, "session"), []).append(drop)
         elif action == "drop_session":
-            self.dropped[session] = SessionHead(_number(meta, "size"), _text(meta, "root"), False, self.size)
+            head = SessionHead(_number(meta, "size"), _text(meta, "root"), False, self.size)
+            self.dropped[_text(meta, "session")] = head
 
     def only(self, session: str) -> LedgerView:
         """The part of the view that concerns one session: what is sent to another process."""

@@ -205,9 +205,7 @@ def check_ledger(
             defects.append(Defect(store, None, Rule(head.rule), f"{what}: {head}"))
             continue
         found, is_by_other = _problem_with(head, what, store, reading, pinned)
-        if found is None:
-            defects += []
-        else:
+        if found is not None:
             defects += [found]
         store = store or head.store_id
         if what == "head":
@@ -223,6 +221,7 @@ def check_ledger(
     view, tail, head_size = reading.whole, LedgerView(), None
     if signed and own is not None:
         view, tail, head_size = reading.covered, reading.tail, own.size
+    stated = max((head.size for head in heads.values() if head.store_id == store), default=0)
     defects += [Defect(store, n, Rule.HEAD, "a size smaller than one before of its session") for n in view.fallen]
     return LedgerCheck(
         store_id=store,
@@ -231,7 +230,7 @@ def check_ledger(
         head_size=head_size,
         pinned=pinned is not None,
         wrong_key=wrong_key,
-        defects=tuple(sorted(defects, key=lambda item: item.place)[:1]),
+        defects=tuple(item.under(stated) for item in sorted(defects, key=lambda item: item.place)[:1]),
         foreign=reading.foreign,
         remarks=(*reading.remarks, *_remarks(lines, note), *_long(reading.row)),
         agreed=frozenset(levels),

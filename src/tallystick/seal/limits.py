@@ -15,7 +15,7 @@ NAMES = 32
 PARENTS = 64
 META_BYTES = 16 * 1024
 BLOB_BYTES = 1 << 30
-PARSED_BLOB_BYTES = 8 << 20
+PARSED_BLOB_BYTES = 1 << 20
 """Larger JSON blobs are hashed and not parsed: what a verifier's memory can hold, no limit of the format (section 19)."""
 NOTE_BYTES = 1 << 20
 SIGNATURES = 64

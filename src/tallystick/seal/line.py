@@ -433,10 +433,10 @@ def _check_blob(name: str, ref: BlobRef, salt_: bytes, read_blob: BlobReader | N
         chunks = read_blob(ref.commitment)
     if chunks is None:
         return False
-    counted = _Counted(chunks)
+    counted = _Counted(chunks, ref.size)
     found = streamed_commitment(name, ref.kind, salt_, ref.size, counted)
     if counted.size != ref.size:
-        raise FormatError(f"the blob of {name} has {counted.size} bytes, not {ref.size}", rule="blob")
+        raise FormatError(f"the blob of {name} does not have the {ref.size} bytes that the line says", rule="blob")
     if found.hex() != ref.commitment:
         raise FormatError(f"the blob of {name} is not what the entry commits to", rule="blob")
     if ref.kind == "json" and ref.size <= limits.PARSED_BLOB_BYTES:
@@ -458,15 +458,18 @@ def _check_json_blob(name: str, ref: BlobRef, read_blob: BlobReader | None) -> N
 
 
 class _Counted:
-    """Chunks that count their bytes as they pass."""
+    """Chunks that count their bytes as they pass, up to the first that are more than `most`: a file may have no end."""
 
-    def __init__(self, chunks: Iterable[bytes]) -> None:
+    def __init__(self, chunks: Iterable[bytes], most: int) -> None:
         self._chunks = chunks
+        self._most = most
         self.size = 0
 
     def __iter__(self) -> Iterator[bytes]:
         for chunk in self._chunks:
             self.size += len(chunk)
+            if self.size > self._most:
+                return
             yield chunk
 
 

@@ -69,7 +69,7 @@ def parse_note(note: bytes) -> Note:
         FormatError: with rule `limit`, or `signature` (not such a note).
     """
     if len(note) > NOTE_BYTES:
-        raise _refuse(f"{len(note)} bytes, the limit is {NOTE_BYTES}", Rule.LIMIT)
+        raise _refuse(f"more than {NOTE_BYTES} bytes", Rule.LIMIT)
     try:
         decoded = note.decode("utf-8")
     except UnicodeDecodeError as error:

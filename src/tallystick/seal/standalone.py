@@ -41,7 +41,7 @@ MAX_META = 16 << 10
 MAX_BLOB = 1 << 30
 MAX_NOTE = 1 << 20
 MAX_INT = 2**53 - 1
-PARSED_BLOB = 8 << 20  # not of the format: larger json blobs are hashed but not parsed, to bound memory
+PARSED_BLOB = 1 << 20  # not of the format: larger json blobs are hashed but not parsed, to bound memory
 
 # ---- Section 14: rules -------------------------------------------------------------------------------------
 
@@ -73,8 +73,12 @@ class Defect:
     rule: str
     why: str
 
-    def exit(self) -> int:
-        """4 for what is over a limit or no journal of ours, else 2: tampering."""
+    def exit(self, covered: int) -> int:
+        """4 for what is over a limit or no journal of ours, else 2: tampering (19.2). `covered` entries were sound once."""
+        if self.rule == "version" and self.n == 0:
+            return 4
+        if self.n is None or self.n < covered:
+            return 2
         ours = self.rule not in ("limit", "version") and (self.n != 0 or self.rule not in ("line", "member"))
         return 2 if ours else 4
 
@@ -83,16 +87,15 @@ class Defect:
 
 
 def read_lines(file: BinaryIO) -> Iterator[tuple[bytes | None, int]]:
-    """Lines without LF (None: over the limit, never held whole) and 0; for a torn tail None and its size."""
+    """Lines without LF and 0; for a torn tail None and its size.
+
+    For a line over the limit None and 0: nothing is read after it, so that a file with a hole of any size has an end (19.9).
+    """
     while piece := file.readline(MAX_LINE + 1):
-        line: bytes | None = piece[:-1]
-        size = len(piece)
-        while size > MAX_LINE and not piece.endswith(b"\n") and (piece := file.readline(1 << 16)):
-            line, size = None, size + len(piece)
         if not piece.endswith(b"\n"):
-            yield None, size
+            yield None, 0 if len(piece) > MAX_LINE else len(piece)
             return
-        yield line, 0
+        yield piece[:-1], 0
 
 
 def is_file(path: Path, look: Callable[[Path], os.stat_result] = os.lstat) -> bool:
@@ -110,18 +113,23 @@ def find_journals(folder: Path) -> dict[str, list[Path]]:
         raise error  # a folder that cannot be listed must not look like sessions that are gone
 
     found: dict[str, list[Path]] = {}
-    for base, _, names in os.walk(folder, onerror=refuse) if folder.exists() else ():
-        for path in (Path(base, name) for name in names):
+    for base, folders, names in os.walk(folder, onerror=refuse) if folder.is_dir() else ():
+        for path in (Path(base, name) for name in folders + names):
             if path.suffix == ".jsonl" and SID.fullmatch(path.stem):
                 found.setdefault(path.stem, []).append(path)
     return found
 
 
 def find_strangers(root: Path) -> list[tuple[str | None, Path]]:
-    """19.9: what has the name of a file of the store and is none, a link or a pipe; with the session that the name says."""
-    places: list[tuple[str | None, Path]] = [(None, root / "ledger.jsonl"), (None, root / "heads" / "ledger.note")]
-    places += [(sid, path) for sid, paths in sorted(find_journals(root / "journals").items()) for path in paths]
-    return [(sid, path) for sid, path in places if os.path.lexists(path) and not is_file(path)]
+    """19.9: what is in the place of a file or a folder of the store and is none; with the session that its name says."""
+    files: list[tuple[str | None, Path]] = [(None, root / "ledger.jsonl"), (None, root / "heads" / "ledger.note")]
+    folders = [root / "journals", root / "heads", root / "blobs"]
+    journals = [(sid, path) for sid, paths in sorted(find_journals(folders[0]).items()) for path in paths]
+    found = [(None, path) for path in folders if os.path.lexists(path) and not path.is_dir()]
+    strange = [
+        [(sid, path) for sid, path in each if os.path.lexists(path) and not is_file(path)] for each in (files, journals)
+    ]
+    return [*strange[0], *found, *strange[1]]
 
 
 # ---- Section 2: the line -----------------------------------------------------------------------------------
@@ -415,7 +423,7 @@ LEDGER_MEMBERS: dict[str, dict[str, Any]] = {
     "store_start": {"key": DID_KEY},
     "session_head": HEAD,
     "erasure": {"session": SID, "n": COUNT, "entry": HASH, "names": [NAME]},
-    "retention": {"action": re.compile("drop_content|drop_session")},
+    "retention": {"action": TEXT},
     "retention drop_content": {"session": SID, "from": COUNT, "to": COUNT, "names": [NAME]},
     "retention drop_session": HEAD,
     "key_add": {"key": DID_KEY},
@@ -537,9 +545,11 @@ def decode_base64(text: str) -> bytes:
 
 def is_signed(note: Note, keys: Iterable[bytes]) -> bool:
     """Whether a known key has signed; one that is known and fails refuses the note."""
-    ids = {hashlib.sha256(note.origin.encode() + b"\n\x01" + key).digest()[:4]: key for key in keys}
+    ids: dict[bytes, list[bytes]] = {}
+    for key in keys:
+        ids.setdefault(hashlib.sha256(note.origin.encode() + b"\n\x01" + key).digest()[:4], []).append(key)
     ours = [blob for name, blob in note.signatures if name == note.origin and blob[:4] in ids]
-    good = all(verifies(ids[blob[:4]], blob[4:], note.text) for blob in ours)
+    good = all(any(verifies(key, blob[4:], note.text) for key in ids[blob[:4]]) for blob in ours)
     need(good, "signature", "the signature of a known key fails")
     return bool(ours)
 
@@ -658,7 +668,8 @@ class Journal:
         self.oddities: Counter[str] = Counter()  # what is worth saying and no defect
         self.ended = False  # session_end has come, and no session_start since
         self.last_type, self.last_recorded = "", ""
-        self.completeness, self.authenticity, self.covered = "truncated", "unsigned", 0
+        self.completeness, self.authenticity = "truncated", "unsigned"
+        self.covered, self.stated = 0, 0  # entries under a head that is signed; under any head
         self.defects: list[Defect] = []
         self.path: Path | None = None
         self._seen: set[bytes] = set()
@@ -878,6 +889,7 @@ class Store:
             ours = re.fullmatch(f"tallystick/{ledger.sid or SID.pattern}", note.origin)
             need(ours, "signature", f"{what} is not a head of this store")
             ledger.sid = note.origin.partition("/")[2]
+            ledger.stated = max(ledger.stated, note.size)
             signed = is_signed(note, self._keys_below(note.size))
         except RuleError as error:
             return ledger.blame(None, error.rule, error.why)
@@ -939,6 +951,7 @@ class Store:
             journal.authenticity = self.ledger.authenticity
         elif sid in self.sealed.heads:
             journal.authenticity, journal.covered = "signed", self.sealed.covered(sid)
+        journal.stated = self.sealed.covered(sid)
         if len(paths) == 1:
             self._check_journal(journal, paths[0])
         elif paths:
@@ -1025,7 +1038,9 @@ def report(
     found = {row["completeness"] for row in rows} | {defect.rule for defect in defects}  # a ledger may be cut
     worst = next((c for c in ("missing", "cut", "truncated", "dropped") if c in found), "sealed")
     met = {"A1": True, "A2": level[0] == "A2", "sealed": worst in ("dropped", "sealed")}[require]
-    codes = [defect.exit() for defect in defects]
+    codes = [
+        defect.exit(journal.stated) for journal in ([ledger] if ledger else []) + sessions for defect in journal.bad()
+    ]
     counts = sum((journal.disclosure for journal in sessions), Counter())
     return {
         "exit": min(codes, default=0 if met else 3),
@@ -1087,7 +1102,7 @@ def verify(
         return could_not_run("no such level")
     try:
         parts = ("ledger.jsonl", "journals", "heads/ledger.note")
-        if target.is_dir() and (remembered is not None or any((target / part).exists() for part in parts)):
+        if target.is_dir() and (remembered is not None or any(os.path.lexists(target / part) for part in parts)):
             strangers = find_strangers(target)
             return not_read(strangers) if strangers else Store(target, key, remembered).report(require or "A2")
         if is_file(target, os.stat):

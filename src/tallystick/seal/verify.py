@@ -86,6 +86,8 @@ def check_session(
     covered = view.covered(sid)
     if problem is None and count < covered:
         problem = Defect(sid, count, Rule.CUT, f"the ledger covers {covered} entries, {count} are there")
+    if problem is not None:
+        problem = problem.under(covered)
     sealed = 0
     if is_signed:
         sealed = covered

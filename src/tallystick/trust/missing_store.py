@@ -38,7 +38,7 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True):
 
 def is_missing(home: Home) -> bool:
     """Whether nothing of a record is in a folder, or the folder itself is not there."""
-    return not home.ledger.exists() and not home.journals.is_dir()
+    return not home.ledger.exists() and not home.journals.is_dir() and not home.note.exists()
 
 
 def verdict_on_missing(home: Home, known: Memory) -> Verdict | None:

@@ -201,7 +201,7 @@ def _kept_alarm(path: Path) -> KeptAlarm | None:
         if not path.is_file() or path.stat().st_size > _MOST_ALARM_BYTES:  # a pipe would be waited for
             return None
         return _DECODER.decode(path.read_bytes())
-    except (OSError, msgspec.MsgspecError):
+    except (OSError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return None
 
 

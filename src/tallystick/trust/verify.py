@@ -6,6 +6,7 @@ from journals; the index is compared with it and never trusted.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -14,14 +15,15 @@ import msgspec
 from tallystick.errors import NotFoundError
 from tallystick.journal.blobs import blob_reader
 from tallystick.journal.home import Home
-from tallystick.journal.lines import LineFile
-from tallystick.journal.opening import open_elsewhere, read_whole
+from tallystick.journal.lines import JudgedLines
+from tallystick.journal.opening import open_elsewhere, read_start
 from tallystick.model.ids import SESSION_ID
 from tallystick.model.verdict import Defect, Require, Rule, Verdict
 from tallystick.seal.epochs import LiveEpoch
 from tallystick.seal.keys import parse_did_key
 from tallystick.seal.ledger import LedgerView
 from tallystick.seal.ledgercheck import KnownHead, LedgerCheck, Outside, check_ledger
+from tallystick.seal.limits import NOTE_BYTES
 from tallystick.seal.redact import Redaction
 from tallystick.seal.verify import (
     Said,
@@ -124,9 +126,9 @@ def _ledger(home: Home, evidence: StoreEvidence) -> LedgerCheck:
     """The check of a store's ledger, as far as it is there."""
     ledger = note = pinned = None
     if home.ledger.exists():
-        ledger = LineFile(home.ledger)
+        ledger = JudgedLines(home.ledger)
     if home.note.exists():
-        note = read_whole(home.note)
+        note = read_start(home.note, NOTE_BYTES + 1)
     if evidence.pinned is not None:
         pinned = parse_did_key(evidence.pinned)
     return check_ledger(
@@ -169,7 +171,7 @@ def check_job(job: _Job) -> SessionCheck:
     """Check one session: what a worker process does."""
     return check_session(
         job.sid,
-        LineFile(job.path) if job.path is not None else None,
+        JudgedLines(job.path) if job.path is not None else None,
         Said(job.view, job.is_signed, job.tail),
         read_blob=blob_reader(job.blobs),
     )
@@ -185,7 +187,7 @@ def _known_entries(
         if sid not in twice:
             path = home.journal(sid)
         if path is not None:
-            known[sid] = contained(LineFile(path), digests)
+            known[sid] = contained(JudgedLines(path), digests)
     return known
 
 
@@ -224,7 +226,7 @@ def verify_file(
     if len(path.parents) > 3:
         folders.append(path.parents[3] / "blobs")
     return check_lone(
-        LineFile(path, opener=open_elsewhere),
+        JudgedLines(path, opener=open_elsewhere),
         file_sid=stem if SESSION_ID.match(stem) else None,
         redaction=redaction,
         read_blob=blob_reader(*folders),
@@ -232,6 +234,9 @@ def verify_file(
     )
 
 
+_PARTS = ("ledger.jsonl", "journals", "heads/ledger.note")
+
+
 def is_store(path: Path) -> bool:
     """Whether a folder holds a store, or what is left of one."""
-    return path.is_dir() and ((path / "ledger.jsonl").exists() or (path / "journals").is_dir())
+    return path.is_dir() and any(os.path.lexists(path / part) for part in _PARTS)

@@ -16,9 +16,9 @@ from tallystick.errors import AmbiguousError, NotFoundError, UsageError
 from tallystick.journal.archive import journal_starts, system_clock
 from tallystick.journal.home import Home, default_folder
 from tallystick.journal.session_keys import start_key
+from tallystick.model.ids import SESSION_ID
 from tallystick.model.verdict import Authenticity, Completeness, Defect, Level, Require, Rule, Verdict
 from tallystick.seal.epochs import LiveEpoch
-from tallystick.seal.limits import NOTE_BYTES
 from tallystick.trust.anchors import Target
 from tallystick.trust.external_evidence import ExternalEvidence, outlook
 from tallystick.trust.missing_store import Memory, verdict_on_missing
@@ -87,7 +87,7 @@ def verify(
             live=live_epoch(around, at=system_clock(), is_noted=pinned is not None),
             alarms=tuple(dict.fromkeys((*around.alarms, *open_before(store, around)))),
             notes=around.notes,
-            index=indexed(store),
+            index=indexed(store) if store.graph.is_file() else (),
         ),
         demand=Demand(require=require or Require.A2, since=since),
         progress=progress,
@@ -186,16 +186,30 @@ def verdict_on_no_files(home: Home) -> Verdict | None:
 
 def _defects(home: Home) -> Iterator[Defect]:
     """Of the record's own files as docs/format.md 19.9 says, in its order; then of what else is read."""
-    for path, most in ((home.ledger, None), (home.note, NOTE_BYTES)):
-        yield from _defect(None, path, os.lstat, most)
-    for sid, journal in home.files():
+    for path in (home.ledger, home.note):
+        yield from _defect(None, path, os.lstat)
+    for folder in (home.journals, home.note.parent, home.blobs):
+        if os.path.lexists(folder) and not folder.is_dir():
+            yield Defect(None, None, Rule.MISSING, f"{folder} is not a folder")
+    for sid, journal in sorted((*home.files(), *_folders_of_journals(home))):
         yield from _defect(sid, journal, os.lstat)
-    for path, most in (
-        (home.graph, None),
-        (home.config, _MOST_SETTINGS),
-        (home.key.parent / "signer.json", _MOST_SETTINGS),
-    ):
-        yield from _defect(None, path, os.stat, most)
+    for path in (home.config, home.key.parent / "signer.json"):
+        yield from _defect(None, path, os.stat, _MOST_SETTINGS)
+
+
+def _folders_of_journals(home: Home) -> Iterator[tuple[str, str]]:
+    """The folders, and links to folders, that have the name of a journal: the session that it says, and the path."""
+    for parent, below, _ in os.walk(home.journals, onerror=_refuse):
+        for name in below:
+            sid = name.removesuffix(".jsonl")
+            if sid != name and SESSION_ID.match(sid):
+                yield sid, f"{parent}{os.sep}{name}"
+
+
+def _refuse(error: OSError) -> None:
+    """A folder that cannot be listed must not look like sessions that are gone; what is not a folder lists nothing."""
+    if not isinstance(error, FileNotFoundError | NotADirectoryError):
+        raise error
 
 
 def _defect(

@@ -10,18 +10,22 @@ from typing import IO
 
 from tallystick.errors import FormatError
 from tallystick.journal.home import Home
-from tallystick.journal.lines import LineFile
+from tallystick.journal.lines import JudgedLines
 from tallystick.journal.read import read_line
 from tallystick.model.recorded import Recorded
+from tallystick.seal.limits import LINE_BYTES
 
 _CHUNK = 1 << 18
 
 
 def ledger_entries(home: Home, *, holding: bytes = b"") -> Iterator[Recorded]:
-    """The entries of the ledger whose line holds some bytes. Lines that are none of ours are passed over."""
+    """The entries of the ledger whose line holds some bytes. Lines that are none of ours are passed over.
+
+    What comes after a line over the limit is not read: that ledger is not sound, and may have no end.
+    """
     if not home.exists:
         return
-    for text in LineFile(home.ledger):
+    for text in JudgedLines(home.ledger):
         if holding in text:
             try:
                 yield read_line(home, text)
@@ -43,7 +47,7 @@ def newest_entries(home: Home, *, holding: bytes) -> Iterator[Recorded]:
 
 def _lines_backwards(file: IO[bytes]) -> Iterator[bytes]:
     at, rest = file.seek(0, os.SEEK_END), b""
-    while at:
+    while at and len(rest) <= LINE_BYTES:  # what is longer is no line, and may have no beginning
         end, at = at, max(at - _CHUNK, 0)
         file.seek(at)
         rest, *lines = (file.read(end - at) + rest).split(b"\n")
