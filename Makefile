@@ -17,7 +17,7 @@ IN_A_CLEAN_HOME = home=$$(mktemp -d) && trap 'rm -rf "$$home"' EXIT && trap 'exi
 # Output in the docs must not depend on the terminal of whoever makes it.
 FOR_THE_DOCS = COLUMNS=100 NO_COLOR=1 TERM=dumb LANG=C.UTF-8 PYTHONUTF8=1 TZ=UTC
 
-.PHONY: all demo test check check-types check-rest same metrics bench bench-against soak agents test-agents mutate mutate-seal docs man dist site voice lock clean
+.PHONY: all demo test check check-types check-rest same metrics bench bench-against soak fuzz-stores agents test-agents mutate mutate-seal docs man dist site voice lock clean
 
 all: check test
 
@@ -65,6 +65,10 @@ soak: .venv/ready
 	@$(IN_A_CLEAN_HOME) pytest -m soak --timeout 3600 $(TESTS)
 	@$(IN_A_CLEAN_HOME) pytest -m "hypothesis and not soak and not agents" --hypothesis-profile=thorough -n 4 --timeout 3600 $(TESTS)
 	@$(MAKE) mutate-seal
+
+# N stores damaged at random, from SEED on, before three verifiers, one of which needs Node. What they do not agree on is kept below fuzz-stores/.
+fuzz-stores: .venv/ready
+	@$(IN_A_CLEAN_HOME) python -m tools.fuzz_stores $(if $(N),$(N),2000) $(if $(SEED),$(SEED),1)
 
 # The agents themselves, in the versions of tools/live/install.py, below .agents/ or in the folder that TALLY_AGENTS names.
 # AGENTS="codex gptme" installs some of them. npm and pip read the settings of whoever runs this: a registry, a proxy.
@@ -122,7 +126,7 @@ lock: .venv/ready
 	$(LOCK) --group site -c requirements/dev.lock -o requirements/site.lock
 
 clean:
-	rm -rf .venv mutants build dist man site .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage src/*.egg-info src/tallystick/catalog/compiled.json
+	rm -rf .venv mutants fuzz-stores build dist man site .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage src/*.egg-info src/tallystick/catalog/compiled.json
 
 .venv/ready: pyproject.toml requirements/dev.lock
 	@$(PYTHON) -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 || { \

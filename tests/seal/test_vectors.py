@@ -19,6 +19,7 @@ import tallystick.seal
 from tallystick.seal.merkle import verify_consistency, verify_inclusion
 from tests.seal.sentences import reads_well
 from tests.support.cases import each
+from tools.fuzz_stores.verifiers import Worker, commands
 from tools.vectors.build import build
 from tools.vectors.loading import HERE, our_report, read_vector, subject, vector_folders
 from tools.vectors.mutation import Tamperer
@@ -86,6 +87,23 @@ def test_both_verifiers_give_the_expected_report(folder: Path, verify_alone: Cal
     alone = verify_alone(subject(folder, vector), remembered=remembered, **options(folder))
     assert told(alone) == vector["expect"]
     assert without_prose(alone) == without_prose(ours)
+
+
+NODE = commands().get("node")
+
+
+@pytest.mark.skipif(NODE is None, reason="node is not installed: the verifier in another language is not asked")
+def test_the_verifier_in_another_language_gives_the_expected_report() -> None:
+    worker = Worker("node", commands()["node"])
+    for folder in vector_folders():
+        vector = read_vector(folder)
+        kept = str(folder / vector["remembered"]) if vector["remembered"] else None
+        worker.ask({"path": str(subject(folder, vector)), "remembered": kept, **options(folder)})
+        answer = worker.answer()
+        assert (answer.fault, folder.name) == (None, folder.name)
+        assert answer.report is not None
+        assert (folder.name, told(answer.report)) == (folder.name, vector["expect"])
+    worker.end()
 
 
 SMALL = [folder for folder in vector_folders() if folder.name not in ("44-long-line", "43-deep")]

@@ -1,0 +1,157 @@
+"""Changes of the note under `heads/`, and of what the verifier brings along: a pinned key, a remembered head."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable
+
+from tallystick.seal.hashes import entry_hash
+from tallystick.seal.keys import SigningKey, did_key
+from tallystick.seal.line import legible_entry
+from tallystick.seal.merkle import merkle_root
+from tallystick.seal.note import sign_note
+from tools.fuzz_stores.case import Case, is_plain, lines_of
+
+OTHER = bytes(range(100, 132))
+
+
+def _edited(case: Case, change: Callable[[list[str]], list[str] | None]) -> bool:
+    if not is_plain(case.note):
+        return False
+    lines = change(case.note.read_bytes().decode("utf-8", "surrogateescape").split("\n"))
+    if lines is None:
+        return False
+    case.note.write_bytes("\n".join(lines).encode("utf-8", "surrogateescape"))
+    return True
+
+
+def edit_note(case: Case) -> str | None:
+    """A line of the note says something else."""
+    chance = case.chance
+    text = chance.choice(
+        (
+            *(
+                "",
+                "0",
+                "1",
+                "2",
+                "3",
+                "00",
+                "01",
+                "+1",
+                "-1",
+                "1e3",
+                "9007199254740993",
+                "9" * 19,
+                "9" * 20,
+                "٣",
+                "x",
+                "\u2028",
+            ),
+            *(
+                "tallystick/" + "0" * 32,
+                "tallystick/" + "F" * 32,
+                "tallystick/",
+                "other/" + "0" * 32,
+                "\t",
+                "\r",
+                "\x7f",
+                "\u0085",
+                "\xa0",
+            ),
+            *(
+                base64.b64encode(bytes(32)).decode(),
+                base64.b64encode(bytes(31)).decode(),
+                "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=",
+            ),
+        )
+    )
+    at = chance.choice((0, 1, 1, 2, 2, 3, 4, 5))
+
+    def change(lines: list[str]) -> list[str] | None:
+        if at >= len(lines):
+            return None
+        if chance.random() < 0.3:
+            return [*lines[:at], text, *lines[at:]]
+        return [*lines[:at], text, *lines[at + 1 :]]
+
+    return f"line {at} is {text!r}" if _edited(case, change) else None
+
+
+def edit_signature(case: Case) -> str | None:
+    """Signature lines are repeated, spelled otherwise, shortened, of another name."""
+    chance = case.chance
+    kind = chance.choice(
+        ("twice", "64", "65", "fat", "short", "spelling", "name", "dash", "space", "bit", "unknown", "none")
+    )
+
+    def change(lines: list[str]) -> list[str] | None:
+        if len(lines) < 6:
+            return None
+        one = lines[4]
+        parts = one.split(" ")
+        if len(parts) != 3:
+            return None
+        dash, name, blob = parts
+        raw = bytearray(base64.b64decode(blob + "==="))
+        raw[chance.randrange(len(raw))] ^= 1
+        unknown = f"{dash} someone/else {base64.b64encode(bytes(68)).decode()}"
+        found = {
+            "twice": [one, one],
+            "64": [one, *[unknown] * 63],
+            "65": [one, *[unknown] * 64],
+            "fat": [f"{dash} someone/else {base64.b64encode(bytes(900_000)).decode()}", one],
+            "short": [f"{dash} {name} {base64.b64encode(bytes(raw[:4])).decode()}"],
+            "spelling": [f"{dash} {name} {blob.rstrip('=')}"],
+            "name": [f"{dash} {name}x {blob}"],
+            "dash": [f"- {name} {blob}"],
+            "space": [f"{one} "],
+            "bit": [f"{dash} {name} {base64.b64encode(bytes(raw)).decode()}"],
+            "unknown": [unknown],
+            "none": [],
+        }[kind]
+        return [*lines[:4], *found, *lines[5:]]
+
+    return kind if _edited(case, change) else None
+
+
+def sign_otherwise(case: Case) -> str | None:
+    """A head over fewer or more entries, with another root, or by another key; signed properly."""
+    if not is_plain(case.note) or not is_plain(case.ledger) or not case.secrets:
+        return None
+    chance = case.chance
+    hashes = [legible_entry(line) or entry_hash(line) for line in lines_of(case.ledger)[:-1]]
+    size = chance.choice((0, 1, max(0, len(hashes) - 1), len(hashes), len(hashes) + 1, 2**53, 10**18))
+    root = chance.choice((merkle_root(hashes[:size]), merkle_root(hashes[:size]), bytes(32)))
+    secrets = chance.choice((case.secrets, case.secrets, (OTHER,), (*case.secrets, OTHER)))
+    origin = case.note.read_bytes().split(b"\n")[0].decode("ascii", "replace")
+    case.note.write_bytes(
+        sign_note(origin.removeprefix("tallystick/"), size, root, [SigningKey(each) for each in secrets])
+    )
+    return f"of {size} entries, by {len(secrets)} keys{', another one' * (OTHER in secrets)}"
+
+
+def pin(case: Case) -> str | None:
+    """The verifier knows the key, the right one or another."""
+    secret = case.chance.choice((*case.secrets, *case.secrets, OTHER))
+    case.request["pinned"] = did_key(SigningKey(secret).public)
+    return f"pinned {case.request['pinned']}"
+
+
+def remember(case: Case) -> str | None:
+    """The verifier has a head from earlier."""
+    if not is_plain(case.note):
+        return None
+    kept = case.folder / "remembered.note"
+    kept.write_bytes(case.note.read_bytes())
+    case.request["remembered"] = str(kept)
+    return "the head as it is now is remembered"
+
+
+HEADS: dict[str, Callable[[Case], str | None]] = {
+    "edit note": edit_note,
+    "edit signature": edit_signature,
+    "sign otherwise": sign_otherwise,
+    "pin": pin,
+    "remember": remember,
+}
