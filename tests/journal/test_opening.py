@@ -66,6 +66,29 @@ def test_a_file_and_a_folder_that_is_a_link_are_opened(tmp_path: Path) -> None:
         read_whole(tmp_path / "nothing")
 
 
+@pytest.mark.parametrize("flags", [os.O_WRONLY, os.O_RDWR | os.O_APPEND, os.O_WRONLY | os.O_CREAT | os.O_TRUNC])
+def test_what_has_another_name_is_read_and_never_written(tmp_path: Path, flags: int) -> None:
+    (tmp_path / "profile").write_bytes(TEXT)
+    os.link(tmp_path / "profile", tmp_path / "name")
+    with pytest.raises(JournalError, match="has 2 names") as caught:
+        open_file(tmp_path / "name", flags)
+    assert "put a copy in its place" in str(caught.value.hint)
+    assert read_whole(tmp_path / "name") == TEXT
+    (tmp_path / "profile").unlink()
+    os.close(open_file(tmp_path / "name", flags))
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may give a file away")
+def test_what_belongs_to_someone_else_is_not_written(tmp_path: Path) -> None:
+    (tmp_path / "name").write_bytes(TEXT)
+    os.chown(tmp_path / "name", 65534, -1)
+    with pytest.raises(JournalError, match="belongs to user 65534"):
+        open_file(tmp_path / "name", os.O_RDWR)
+    assert read_whole(tmp_path / "name") == TEXT
+    os.chown(tmp_path, 65534, -1)
+    os.close(open_file(tmp_path / "name", os.O_RDWR))
+
+
 def test_a_file_that_someone_names_may_be_a_link(tmp_path: Path) -> None:
     linked(tmp_path / "name", tmp_path / "target")
     assert list(LineFile(tmp_path / "name", opener=open_elsewhere)) == [TEXT[:-1]]
