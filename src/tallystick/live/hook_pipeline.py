@@ -28,6 +28,7 @@ from tallystick.live.configuration import Sighting, environment_of_hook
 from tallystick.live.delivery import Delivery, Unfinished
 from tallystick.live.endings import Endings
 from tallystick.live.helpers import Helpers
+from tallystick.live.nested_sub_agents import NestedSubAgents
 from tallystick.live.presence import Attended, Presence, unfinished
 from tallystick.live.turns import Turns
 from tallystick.live.undecided import Undecided
@@ -102,6 +103,7 @@ class HookPipeline:
         self._turns = Turns()
         self._answered: OrderedDict[bytes, tuple[float, Reply]] = OrderedDict()
         self._unnamed = Unnamed()
+        self._nested = NestedSubAgents()
         self._folders = Folders()
         self.endings = Endings(monotonic)
         self._presence = Presence(monotonic, helpers.processes)
@@ -150,7 +152,8 @@ class HookPipeline:
         try:
             if adapter is None:
                 raise FormatError(f"no agent {delivery.agent[:80]!r} is known", hint="`tally agents` lists them")
-            return _Read(delivery, adapter, adapter.parse(delivery.data, delivery.event), key)
+            payload = self._nested.placed(delivery.agent, adapter.parse(delivery.data, delivery.event))
+            return _Read(delivery, adapter, payload, key)
         except Exception as error:  # a fault of an adapter must not keep the agent from its answer either
             if not isinstance(error, FormatError):
                 _LOG.exception("a payload of %s could not be read", delivery.agent)
