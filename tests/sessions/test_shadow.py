@@ -121,6 +121,23 @@ def test_a_history_that_two_files_share_is_that_of_the_first_and_the_second_is_a
     assert (accounts["s"].kind, accounts["s"].parent) == ("root", None)
 
 
+def test_of_ids_that_hold_for_one_session_alone_a_copy_is_told_by_each() -> None:
+    events: list[Event] = [
+        Opening(session="f", agent="a", kind=SessionKind.FORK, parent=Ref(session="s")),
+        step("f", "1"),
+        Opening(session="s", agent="a"),
+        step("s", "1"),
+    ]
+    accounts = told(events, shared=lambda _: "f", are_ids_global=False)
+    assert {name: each.kind for name, each in accounts.items()} == {"s": "root", "f": "fork"}
+
+
+def test_what_hangs_on_a_step_hangs_on_the_continuation_that_has_it() -> None:
+    child = Opening(session="s/c", agent="a", kind=SessionKind.CHILD, parent=Ref("call", "s"))
+    events: list[Event] = [Opening(session="s", agent="a"), step("s", "1"), step("s~1", "call", "tool_call"), child]
+    assert told(events)["s/c"].parent == "s~1"
+
+
 @each("shared, sessions", [(lambda _: "s", []), (lambda _: None, ["f"])])
 def test_a_file_without_anything_of_its_own_is_no_session(
     shared: Callable[[str], str | None], sessions: list[str]

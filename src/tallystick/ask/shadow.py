@@ -88,7 +88,7 @@ def shadow_of(home: Home, graph: Graph, session: str, adapters: Mapping[str, Ada
     record = recorded(mine)
     reading = _Reading(paths, adapters)
     events = list(reading.events())
-    transcripts = told(events, shared=_homes(record).get)
+    transcripts = told(events, shared=_homes(record).get, are_ids_global=reading.are_ids_global)
     if reading.has_others:
         transcripts = _belonging(transcripts, record)
     else:
@@ -161,6 +161,8 @@ class _Reading:
         self.files = tuple(str(each.path) for each in files)
         self.has_others = any(adapters[each.agent].SHAPE is Shape.SQLITE for each in files)
         """Whether a file holds sessions that are none of these."""
+        self.are_ids_global = any(adapters[each.agent].GLOBAL_IDS for each in files)
+        """Whether the agent's ids hold for all its sessions."""
 
     def events(self) -> Iterator[Event]:
         left = MOST_BYTES

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 import msgspec
 
 from tallystick.model.recorded import Recorded
-from tallystick.model.step import Event, Json, Opening, SessionKind, Step
+from tallystick.model.step import Event, Json, Opening, Ref, SessionKind, Step
 from tallystick.sessions.origins import revised_opening, sealed_parent
 from tallystick.sessions.states import Moment, Status, after, end_status, is_there, open_status, word_of_end
 
@@ -80,14 +80,17 @@ class Account(msgspec.Struct, frozen=True, kw_only=True):
 # What the transcripts say ------------------------------------------------------------------------------------------------
 
 
-def told(events: Iterable[Event], *, shared: Callable[[str], str | None] = lambda _: None) -> dict[str, Account]:
+def told(
+    events: Iterable[Event], *, shared: Callable[[str], str | None] = lambda _: None, are_ids_global: bool = True
+) -> dict[str, Account]:
     """What transcripts say of their sessions, by the agent's ids.
 
     Args:
         events: of all their files, parents before sub-agents, in the order of each file.
-        shared: of an agent whose ids hold for all its sessions, which session outside of these has an event already.
+        shared: which session outside of these has an event already.
+        are_ids_global: the agent's ids hold for all its sessions; else each has what two of them have.
     """
-    telling = _Telling(shared)
+    telling = _Telling(shared, are_ids_global=are_ids_global)
     for event in events:
         if isinstance(event, Opening):
             telling.openings.setdefault(event.session, event)
@@ -99,17 +102,18 @@ def told(events: Iterable[Event], *, shared: Callable[[str], str | None] = lambd
 class _Telling:
     """Events on their way into accounts: an event that another session has is that one's, a common history (13.3)."""
 
-    def __init__(self, shared: Callable[[str], str | None]) -> None:
+    def __init__(self, shared: Callable[[str], str | None], *, are_ids_global: bool) -> None:
         self.openings: dict[str, Opening] = {}
         self.steps: dict[str, dict[str, Step]] = {}
         self._homes: dict[str, str] = {}
         self._forked: dict[str, str] = {}
         self._shared = shared
+        self._are_ids_global = are_ids_global
 
     def take(self, step: Step) -> None:
         own = self.steps.setdefault(step.session, {})
         key = step.source_id or f"#{len(own)}"
-        if step.source_id is not None and key not in own:
+        if self._are_ids_global and step.source_id is not None and key not in own:
             home = self._homes.get(key) or self._shared(key)
             if home is not None and home != step.session:
                 if not own:
@@ -122,11 +126,19 @@ class _Telling:
         """Whether a session has anything of its own."""
         return bool(self.steps.get(session)) or session not in self._forked
 
+    def _holder(self, ref: Ref) -> str | None:
+        """Which session has a step, of one and its continuations."""
+        first = str(ref.session).partition("~")[0]
+        held = (
+            name for name, steps in self.steps.items() if name.partition("~")[0] == first and ref.source_id in steps
+        )
+        return next(held, ref.session)
+
     def account(self, session: str) -> Account:
         opening, steps = self.openings.get(session), tuple(self.steps.get(session, {}).values())
         kind, parent = SessionKind.ROOT, None
         if opening is not None:
-            kind, parent = opening.kind, opening.parent.session if opening.parent is not None else None
+            kind, parent = opening.kind, self._holder(opening.parent) if opening.parent is not None else None
             parent = parent or _text(opening.meta.get("parent_session"))
         if session in self._forked:
             kind, parent = SessionKind.FORK, self._forked[session]

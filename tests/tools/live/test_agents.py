@@ -13,6 +13,9 @@ import msgspec
 import pytest
 
 from tallystick.guard.fallback_decision import UNDECIDED
+from tallystick.journal.home import Home
+from tallystick.setup.check import State
+from tallystick.setup.shadows import examine_shadows
 from tests.support.live_and_import import unexplained
 from tests.tools.live.conftest import Runs
 from tools.live import install, matrix
@@ -103,6 +106,7 @@ def test_what_is_recorded_live_is_what_an_import_gives(recipe: Recipe, runs: Run
         pytest.skip(f"{recipe.agent} has no settings of a project that call the hook")
     observed = runs(kind, recipe)
     assert unexplained(recipe.agent, observed.home, observed.live, tmp_path / "imported") == [], said(observed)
+    assert [check for check in examine_shadows(Home(observed.live)) if check.state is State.WARN] == []
 
 
 @pytest.mark.parametrize("kind", ["everything"])
