@@ -15,6 +15,8 @@ from bench.corpus import lengthened_sample
 from bench.measure import Figure
 from tallystick.scrubbing.budget import Counts
 from tallystick.scrubbing.finding import may_hold_secrets, scrub_bytes, scrub_text
+from tests.scrubbing.hard_set import harmless, samples
+from tests.scrubbing.hard_set import remains as remains_of
 from tests.scrubbing.labelled_set import labelled_set, remains
 
 ROOT = Path(__file__).parents[1]
@@ -41,6 +43,21 @@ def rates() -> list[Rate]:
     return [Rate(part, found[part], total[part]) for part in ("shapes", "named", "innocent")]
 
 
+def hard_rates(seeds: range = range(1, 6)) -> list[Rate]:
+    """The same of the hard set, by whether rules were built on the kind, and of its harmless lines."""
+    found: Counter[str] = Counter()
+    total: Counter[str] = Counter()
+    for seed in seeds:
+        for sample in samples(seed):
+            part = "held out" if sample.is_held_out else "built"
+            total[part] += 1
+            found[part] += not remains_of(sample, scrub_text(sample.text, Counts()))
+        for line in harmless(seed):
+            total["harmless"] += 1
+            found["harmless"] += scrub_text(line, Counts()) != line
+    return [Rate(part, found[part], total[part]) for part in ("built", "held out", "harmless")]
+
+
 def mistakes() -> tuple[int, int]:
     """What is replaced in the project's own files, where there is no secret: how many, in how many bytes."""
     counts = Counts()
@@ -65,6 +82,8 @@ def figures() -> Iterator[Figure]:
 
 def main() -> None:
     for rate in rates():
+        print(f"{rate.what:<10} {rate.found:>5} of {rate.of:<5} {rate.found / rate.of:7.1%}")
+    for rate in hard_rates():
         print(f"{rate.what:<10} {rate.found:>5} of {rate.of:<5} {rate.found / rate.of:7.1%}")
     count, size = mistakes()
     print(f"replaced in {size / 1e6:.1f} MB of our own files: {count}")

@@ -17,10 +17,22 @@ from detect_secrets.core.plugins.util import get_mapping_from_secret_type_to_cla
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tallystick.scrubbing import assignments, finding, judging, places, shapes
+from tallystick.scrubbing import (
+    assignments,
+    commands,
+    encodings,
+    finding,
+    formats,
+    judging,
+    places,
+    readings,
+    repeats,
+    shapes,
+    wrapping,
+)
 from tallystick.scrubbing.budget import Budget, Counts
 from tallystick.scrubbing.finding import _literals as literals_looked_for
-from tallystick.scrubbing.finding import fragments, may_hold_secrets, run_around, scrub_bytes, scrub_text
+from tallystick.scrubbing.finding import may_hold_secrets, scrub_bytes, scrub_text
 from tests.scrubbing.labelled_set import Labelled, filled, labelled_set, remains, secrets_of_every_kind
 from tests.scrubbing.scrubbing import kinds, scrubbed
 from tests.support.cases import each
@@ -151,11 +163,18 @@ def _work(text: str) -> int:
 REVIEWED = {
     "_BARE": "what repeats is one character, or one and a look ahead of 40",
     "_BLOCK": "three words of 12 letters",
+    "_BYTES": "a comma or a blank ends each repeated part, and nothing follows",
     "_CAMEL": "capitals and small letters take turns: one way to read each text",
+    "_DATA": "a line end begins each repeated part, and is in none",
+    "_ECHO": "a blank begins each repeated part; in 400 bytes",
     "_EXPRESSION": "a dot begins each part, and is in none",
     "_IDENTIFIER": "signs and words take turns, in at most 200 bytes",
     "_KEY_LINES": "nothing follows, so nothing is tried again",
     "_LINE_START": "in 32 bytes",
+    "_LOGIN": "words and blanks take turns; 16 blanks",
+    "_LONG_OPENING": "a dot ends each of two words of 12 letters",
+    "_NETRC": "words and blanks take turns; at most nine words",
+    "_PHRASE": "a blank ends each word, and is in none",
     "_PUTTY": "blanks and base64 take turns; nothing follows",
     "_SIGN": "a backslash begins each repeated part; 24 of them",
     "github-token": "a dot begins each part, and is in none",
@@ -170,7 +189,7 @@ def test_each_pattern_with_a_repeat_in_a_repeat_is_known_to_be_linear() -> None:
 
 def patterns() -> Iterator[tuple[str, bytes]]:
     """All patterns over texts, by the name of a constant or of a form."""
-    for module in (assignments, finding, judging, places):
+    for module in (assignments, commands, encodings, finding, formats, judging, places, readings, repeats, wrapping):
         for name, value in vars(module).items():
             if isinstance(value, re.Pattern) and isinstance(value.pattern, bytes):
                 yield name, value.pattern
@@ -241,18 +260,3 @@ def test_lines_of_base64_keep_their_width(width: int) -> None:
 def test_a_picture_in_base64_stays_as_it_is() -> None:
     picture = base64.b64encode(random.Random(4).randbytes(300_000)).decode()
     assert scrubbed(picture) == picture
-
-
-@given(
-    st.binary(max_size=80), st.sampled_from(["password", "API_KEY", "sk-ant-", "-----BEGIN "]), st.binary(max_size=20)
-)
-def test_a_telltale_word_shows_in_base64_wherever_it_stands(before: bytes, word: str, after: bytes) -> None:
-    encoded = base64.b64encode(before + word.encode() + after).decode()
-    assert any(fragment in encoded for fragment in fragments())
-
-
-@given(st.integers(0, 3000), st.integers(1, 3000), st.integers(0, 50))
-def test_a_run_is_found_from_anywhere_in_it(before: int, size: int, after: int) -> None:
-    data = b"-" * before + b"Q" * (size + 4) + b"-" * after
-    for at in (before, before + size // 2, before + size):
-        assert run_around(data, at, 0) == (before, before + size + 4)

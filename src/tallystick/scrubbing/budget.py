@@ -10,6 +10,7 @@ import sys
 from collections import Counter
 
 from tallystick.errors import FormatError
+from tallystick.scrubbing.repeats import Repeats
 
 STEP_WORK = 150_000
 """For one step: a second at worst. On average 70 MB of source code take as much; of the densest, 2 MB."""
@@ -54,11 +55,13 @@ class Budget:
 class Counts(Counter[str]):
     """How many secrets were replaced, by kind, and what the search for more may still take."""
 
-    def __init__(self, budget: Budget | None = None) -> None:
+    def __init__(self, budget: Budget | None = None, repeats: Repeats | None = None) -> None:
         """None yet; without a budget the search has no limit."""
         super().__init__()
         self.budget = budget or Budget()
+        self.repeats = Repeats() if repeats is None else repeats
+        """The values that were found."""
 
     def inner(self) -> Counts:
         """Counts of a part, which takes from the same budget."""
-        return Counts(self.budget)
+        return Counts(self.budget, self.repeats)

@@ -1,101 +1,34 @@
 """Finding secrets in one string, and putting markers in their place.
 
-Owns the one pass over a text that finds where to look (an automaton for all literals at once: docs/secrets.md has why), and
-which of several findings is kept; and looking into base64 inside of text (a Kubernetes secret, a data URL, an attachment),
-which is put together again as it was: same width of lines, same padding. Must not know the forms of secrets themselves.
+Owns the one pass over a text that finds where to look (an automaton for all literals at once: docs/secrets.md has why), the
+second one over what it reads as, and which of several findings is kept. Must not know the forms of secrets themselves, nor
+how text is encoded.
 """
 
 from __future__ import annotations
 
-import base64
-import binascii
-import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache, partial
 from typing import NamedTuple, TypeAlias
 
 from ahocorasick_rs import BytesAhoCorasick, Implementation
 
-from tallystick.scrubbing import assignments, shapes
+from tallystick.scrubbing import assignments, commands, shapes, wrapping
 from tallystick.scrubbing.budget import Budget, Counts, TooMuchWorkError
+from tallystick.scrubbing.encodings import (
+    fragments,
+    hex_fragments,
+    hex_rewritten,
+    hex_run_around,
+    rewritten,
+    run_around,
+)
+from tallystick.scrubbing.formats import AREAS, FORMATS, WHOLE
 from tallystick.scrubbing.markers import MARKERS, OPEN_BYTES, marker
 from tallystick.scrubbing.places import PLACES, Find
-
-_TELLTALES = (
-    "ghp_", "github_pat_", "glpat-", "sk-ant-", "sk-proj-", "sk_live_", "AKIA", "AIza", "xoxb-", "xoxp-", "npm_", "pypi-",
-    "-----BEGIN ", "password", "PASSWORD", "Password", "passwd", "secret", "SECRET", "Secret", "api_key", "API_KEY", "apiKey",
-    "token=", "TOKEN", "_token", "authorization", "Authorization", "_KEY=",
-)  # fmt: skip
-_LEAST_FRAGMENT = 5
-_ALPHABET = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=\r\n"
-_RUN = re.compile(rb"[A-Za-z0-9+/]{4}[A-Za-z0-9+/=\r\n]*")
-_LONGEST = 16_000_000
-
-
-def fragments() -> list[str]:
-    """Pieces of base64, one of which is in the base64 of every text with a telltale word."""
-    found = set()
-    for word in _TELLTALES:
-        for shift in range(3):
-            found.add(_fragment(word.encode(), shift))
-    return sorted(fragment for fragment in found if len(fragment) >= _LEAST_FRAGMENT)
-
-
-def _fragment(word: bytes, shift: int) -> str:
-    """The characters that depend on the word alone, when it stands `shift` bytes after a multiple of three."""
-    encoded = base64.b64encode(b"\0" * shift + word).decode().rstrip("=")
-    first = -(-shift * 8 // 6)
-    return encoded[first : (shift + len(word)) * 8 // 6]
-
-
-def run_around(data: bytes, at: int, floor: int) -> tuple[int, int]:
-    """From where to where the run of base64 around `at` goes; not before `floor`."""
-    start, step = at, 256
-    while start > floor:
-        piece = data[max(floor, start - step) : start]
-        kept = len(piece.rstrip(_ALPHABET))
-        start -= len(piece) - kept
-        if kept:
-            break
-        step *= 4
-    found = _RUN.match(data, start)
-    if found is not None:
-        return start, found.end()
-    return start, at
-
-
-def rewritten(run: bytes, scrub: Callable[[bytes], bytes]) -> bytes | None:
-    """The base64 of the scrubbed text in a run of base64; None if it is not text, or nothing in it is a secret."""
-    if len(run) > _LONGEST:
-        return None
-    body = run.rstrip(b"\r\n")
-    lines = body.split(b"\n")
-    joined = b"".join(line.rstrip(b"\r") for line in lines)
-    whole = joined.rstrip(b"=")
-    try:
-        text = base64.b64decode(whole + b"=" * (-len(whole) % 4), validate=True)
-        text.decode("utf-8")
-    except (binascii.Error, UnicodeDecodeError):
-        return None
-    clean = scrub(text)
-    if clean == text:
-        return None
-    encoded = base64.b64encode(clean)
-    if not joined.endswith(b"=") and len(joined) % 4:
-        encoded = encoded.rstrip(b"=")
-    return _as_wide(encoded, lines) + run[len(body) :]
-
-
-def _as_wide(encoded: bytes, lines: list[bytes]) -> bytes:
-    if len(lines) == 1:
-        return encoded
-    ending = b"\n"
-    if lines[0].endswith(b"\r"):
-        ending = b"\r\n"
-    width = max(4, len(lines[0].rstrip(b"\r")))
-    return ending.join(encoded[at : at + width] for at in range(0, len(encoded), width))
-
+from tallystick.scrubbing.readings import LITERALS as SPELLINGS
+from tallystick.scrubbing.readings import Reading
 
 _AHEAD = 8
 """A value ends before the so-many-th next place worth a look: that bounds the work on any text."""
@@ -104,6 +37,9 @@ _QUICK_PER_BYTE, _QUICK_AT_LEAST = 4, 1 << 20
 """How much of a text the quick look may read, many times over where literals are dense."""
 _FARTHEST = 8192
 _LONGEST_NAME = 1024
+_AGAIN = 3
+_BYTES_A_LOOK = 8
+_AROUND = 1200
 _NAME_WORK, _RUN_WORK, _VALUE_WORK = 1, 4, 8
 """How many times as long as a literal alone it takes to see what is beside a name, to decode base64, to judge a value."""
 
@@ -128,6 +64,12 @@ class _Literal:
         self.places: list[Find] = []
         self.names = False
         self.embedded = False
+        self.digits = False
+        self.program = False
+        self.call = False
+        self.spelling = False
+        self.is_sure = False
+        """Whether the quick look says yes where it stands: what is beside it is looked at by who knows the whole text."""
 
     def reach(self, left: int) -> int:
         """How many of the `left` bytes after it may be read for it in a quick look."""
@@ -147,11 +89,30 @@ def _literals() -> list[_Literal]:
             of(prefix.decode()).shapes.append(shape)
     for text, find in PLACES:
         of(text).places.append(find)
-    for text in assignments.LITERALS:
-        of(text).names = True
-    for text in fragments():
-        of(text).embedded = True
+    for text, find in FORMATS:
+        of(text).places.append(find)
+    for text in commands.pipe_literals():
+        of(text).places.append(commands.piped)
+    for member, texts in _members():
+        for text in texts:
+            setattr(of(text), member, True)
     return list(table.values())
+
+
+def _members() -> tuple[tuple[str, Iterable[str]], ...]:
+    """What is to be tried where a literal stands, and the literals."""
+    programs, calls = commands.program_literals(), commands.call_literals()
+    quoted = (text.replace('"', '\\"') for text, _ in FORMATS if '"' in text)
+    sure = (*commands.pipe_literals(), *quoted, *(text.replace("\n", "\\n") for text, find in FORMATS if find in WHOLE))
+    return (
+        ("names", assignments.LITERALS),
+        ("embedded", fragments()),
+        ("digits", hex_fragments()),
+        ("program", programs),
+        ("call", calls),
+        ("spelling", SPELLINGS),
+        ("is_sure", (*fragments(), *hex_fragments(), *programs, *calls, *SPELLINGS, *sure)),
+    )
 
 
 @cache
@@ -210,7 +171,7 @@ def _longest_literal() -> int:
 
 def _is_likely(literal: _Literal, data: bytes, start: int, end: int) -> bool:
     return (
-        literal.embedded
+        literal.is_sure
         or (literal.names and assignments.may_be_assigned(data, start, end))
         or any(shapes.may_match(shape, data, start) for shape in literal.shapes)
         or any(True for find in literal.places for _ in find(data, start, len(data)))
@@ -227,21 +188,59 @@ def scrub_bytes(data: bytes, counts: Counts, *, by_form_alone: bool = False) -> 
         TooMuchWorkError: this takes more than the budget of `counts`.
     """
     hits = _hits(data, counts.budget)
-    if not hits:
+    if not hits and not counts.repeats:
         return data
-    literals = _automaton()[1]
     if by_form_alone:
-        found = sorted(_by_form(data, hits, counts.budget))
-        encoded = []
+        found, encoded = sorted(_by_form(data, hits, counts.budget)), {}
     else:
-        found = sorted([*_by_form(data, hits, counts.budget), *_by_place(data, hits, counts.budget)])
-        encoded = [start for index, start, _ in hits if literals[index].embedded]
+        found, encoded = _everywhere(data, hits, counts), _encoded(hits)
     edits = [(one.start, one.end, marker(one.kind).encode()) for one in _count(_merged(found), counts)]
     if encoded:
         edits = sorted([*edits, *_embedded(data, encoded, edits, counts)])
     if edits:
         return _edited(data, edits)
     return data
+
+
+def _everywhere(data: bytes, hits: list[_Hit], counts: Counts) -> list[_Found]:
+    """All secrets of a text, as it is written and as it reads, and where they stand again."""
+    found = [*_by_form(data, hits, counts.budget), *_by_place(data, hits, counts.budget)]
+    literals = _automaton()[1]
+    for low, high in _windows([start for index, start, _ in hits if literals[index].spelling], len(data)):
+        found += _as_read(data[low:high], low, counts)
+    found = [one._replace(end=wrapping.end_of(data, one.end)) for one in found]
+    for one in found:
+        counts.repeats.add(data[one.start : one.end], one.kind)
+    if counts.repeats:
+        counts.budget.spend_on(len(data) // _BYTES_A_LOOK)
+        found += [_Found(start, end, _AGAIN, kind) for start, end, kind in counts.repeats.again(data)]
+    return sorted(found)
+
+
+def _windows(places: list[int], size: int) -> Iterator[tuple[int, int]]:
+    """The parts of a text around places that are read otherwise than they are written."""
+    low = high = -1
+    for place in places:
+        if high < 0 or place - _AROUND > high:
+            if high >= 0:
+                yield low, high
+            low = max(0, place - _AROUND)
+        high = min(size, place + _AROUND)
+    if high >= 0:
+        yield low, high
+
+
+def _as_read(data: bytes, offset: int, counts: Counts) -> Iterator[_Found]:
+    """The secrets of a part of a text as it is read, where they are in the whole."""
+    reading = Reading(data)
+    counts.budget.spend(reading.spellings)
+    if reading.spellings == 0:
+        return
+    hits = [hit for hit in _hits(reading.data, counts.budget) if reading.is_near(hit[1])]
+    for one in (*_by_form(reading.data, hits, counts.budget), *_by_place(reading.data, hits, counts.budget)):
+        counts.repeats.add(reading.data[one.start : one.end], one.kind)
+        start, end = reading.span(one.start, one.end)
+        yield one._replace(start=start + offset, end=end + offset)
 
 
 def scrub_text(text: str, counts: Counts) -> str:
@@ -251,6 +250,17 @@ def scrub_text(text: str, counts: Counts) -> str:
     if clean is data:
         return text
     return clean.decode("utf-8", "surrogatepass")
+
+
+def scrub_again(text: str, counts: Counts) -> str:
+    """A string with a marker for each value that was found elsewhere."""
+    data = text.encode("utf-8", "surrogatepass")
+    counts.budget.spend_on(len(data) // _BYTES_A_LOOK)
+    found = sorted(_Found(start, end, _AGAIN, kind) for start, end, kind in counts.repeats.again(data))
+    if not found:
+        return text
+    edits = [(one.start, one.end, marker(one.kind).encode()) for one in _count(_merged(found), counts)]
+    return _edited(data, edits).decode("utf-8", "surrogatepass")
 
 
 def _by_form(data: bytes, hits: list[_Hit], budget: Budget) -> Iterator[_Found]:
@@ -264,28 +274,49 @@ def _by_form(data: bytes, hits: list[_Hit], budget: Budget) -> Iterator[_Found]:
 
 
 def _by_place(data: bytes, hits: list[_Hit], budget: Budget) -> Iterator[_Found]:
+    yield from _by_name(data, hits, budget)
+    literals = _automaton()[1]
+    until: dict[int, int] = {}
+    searched: dict[Find, int] = {}
+    for position, (index, start, end) in enumerate(hits):
+        literal = literals[index]
+        if literal.program and start >= until.get(index, 0):
+            until[index] = commands.command_end(data, end)
+            found = commands.given(data, literal.text, start, until[index])
+        elif literal.call:
+            found = commands.passed(data, literal.text, start, end)
+        else:
+            finds = [find for find in literal.places if start >= searched.get(find, 0)]
+            for find in finds:
+                if find in AREAS:
+                    searched[find] = start + AREAS[find]
+                    budget.spend_on(AREAS[find])
+            limit = _limit(data, hits, position)
+            found = (place for find in finds for place in find(data, start, limit))
+        for place in found:
+            budget.spend(_VALUE_WORK)
+            budget.spend_on(place.end - place.start)
+            yield _Found(place.start, place.end, 1, place.kind)
+
+
+def _by_name(data: bytes, hits: list[_Hit], budget: Budget) -> Iterator[_Found]:
     literals = _automaton()[1]
     named_until = 0
     marked = _Marked(data)
     for position, (index, start, end) in enumerate(hits):
-        literal, limit = literals[index], _limit(data, hits, position)
-        for find in literal.places:
-            for place in find(data, start, limit):
-                budget.spend(_VALUE_WORK)
-                budget.spend_on(place.end - place.start)
-                yield _Found(place.start, place.end, 1, place.kind)
-        if literal.names and start >= named_until and start not in marked:
-            budget.spend(_NAME_WORK)
-            name = assignments.name_at(data, start, end)
-            named_until = name.end
-            claim = assignments.claim(data, name)
-            if claim is None:
-                continue
-            budget.spend(_VALUE_WORK)
-            named = assignments.assigned(data, claim, limit)
-            if named is not None:
-                budget.spend_on(named.end - named.start)
-                yield _Found(named.start, named.end, 2, named.kind)
+        if not literals[index].names or start < named_until or start in marked:
+            continue
+        budget.spend(_NAME_WORK)
+        name = assignments.name_at(data, start, end)
+        named_until = name.end
+        claim = assignments.claim(data, name)
+        if claim is None:
+            continue
+        budget.spend(_VALUE_WORK)
+        named = assignments.assigned(data, claim, _limit(data, hits, position))
+        if named is not None:
+            budget.spend_on(named.end - named.start)
+            yield _Found(named.start, named.end, 2, named.kind)
 
 
 def _limit(data: bytes, hits: list[_Hit], position: int) -> int:
@@ -332,23 +363,43 @@ def _count(found: Iterator[_Found], counts: Counts) -> Iterator[_Found]:
         yield one
 
 
+_Decode: TypeAlias = Callable[[bytes, Callable[[bytes], bytes]], bytes | None]
+_Around: TypeAlias = Callable[[bytes, int, int], tuple[int, int]]
+_ENCODINGS: tuple[tuple[_Around, _Decode], ...] = ((run_around, rewritten), (hex_run_around, hex_rewritten))
+
+
+def _encoded(hits: list[_Hit]) -> dict[int, list[int]]:
+    """Where text in one of the encodings may be, by the encoding."""
+    literals = _automaton()[1]
+    found: dict[int, list[int]] = {}
+    for index, start, _ in hits:
+        if literals[index].embedded:
+            found.setdefault(0, []).append(start)
+        if literals[index].digits:
+            found.setdefault(1, []).append(start)
+    return found
+
+
 def _embedded(
-    data: bytes, starts: list[int], edits: list[tuple[int, int, bytes]], counts: Counts
+    data: bytes, encoded: dict[int, list[int]], edits: list[tuple[int, int, bytes]], counts: Counts
 ) -> Iterator[tuple[int, int, bytes]]:
-    """Runs of base64 written again, each looked at once, save those in which something was replaced already."""
-    floor, ends = 0, [edit[1] for edit in edits]
-    for at in starts:
-        if at < floor:
-            continue
-        start, floor = run_around(data, at, floor)
-        first_after = bisect_right(ends, start)
-        if first_after == len(edits) or edits[first_after][0] >= floor:
-            counts.budget.spend(_RUN_WORK)
-            inner = counts.inner()
-            run = rewritten(data[start:floor], partial(scrub_bytes, counts=inner))
-            if run is not None:
-                counts.update(inner)
-                yield start, floor, run
+    """Runs of encoded text written again, each looked at once, save those in which something was replaced already."""
+    ends = [edit[1] for edit in edits]
+    for encoding, starts in encoded.items():
+        around, decode = _ENCODINGS[encoding]
+        floor = 0
+        for at in starts:
+            if at < floor:
+                continue
+            start, floor = around(data, at, floor)
+            first_after = bisect_right(ends, start)
+            if first_after == len(edits) or edits[first_after][0] >= floor:
+                counts.budget.spend(_RUN_WORK)
+                inner = counts.inner()
+                run = decode(data[start:floor], partial(scrub_bytes, counts=inner))
+                if run is not None:
+                    counts.update(inner)
+                    yield start, floor, run
 
 
 def _edited(data: bytes, edits: list[tuple[int, int, bytes]]) -> bytes:

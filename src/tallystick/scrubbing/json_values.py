@@ -11,7 +11,7 @@ from functools import lru_cache
 
 from tallystick.model.step import Json
 from tallystick.scrubbing.budget import Counts
-from tallystick.scrubbing.finding import scrub_bytes, scrub_text
+from tallystick.scrubbing.finding import scrub_again, scrub_bytes, scrub_text
 from tallystick.scrubbing.judging import Stands, is_secret
 from tallystick.scrubbing.markers import marker
 from tallystick.scrubbing.names import KIND, Says, says
@@ -50,6 +50,25 @@ def scrub_string(text: str, counts: Counts) -> str:
     if clean is real:
         return text
     return tag_text(clean)
+
+
+def scrub_repeats(value: Json, counts: Counts, *, depth: int = 0) -> Json:
+    """A JSON value with a marker for each secret that was found elsewhere; the very same object if none is in it."""
+    if isinstance(value, str):
+        return scrub_again(value, counts)
+    if depth >= _DEEPEST:
+        return value
+    if isinstance(value, dict):
+        members = {key: scrub_repeats(item, counts, depth=depth + 1) for key, item in value.items()}
+        if all(members[key] is item for key, item in value.items()):
+            return value
+        return members
+    if isinstance(value, list | tuple):
+        items = [scrub_repeats(item, counts, depth=depth + 1) for item in value]
+        if all(clean is item for clean, item in zip(items, value, strict=True)):
+            return value
+        return items
+    return value
 
 
 def scrub_raw(data: bytes, counts: Counts) -> bytes:
@@ -147,6 +166,7 @@ def _under_name(item: str, clearly: Says, counts: Counts) -> str:
     if by_form in map(marker, own):
         counts.update(own)
         return by_form
+    counts.repeats.add(item.encode("utf-8", "surrogatepass"), KIND[clearly])
     counts[KIND[clearly]] += 1
     return marker(KIND[clearly])
 

@@ -3,14 +3,15 @@
 Owns that judgement. Must not know where name and value were found.
 """
 
-from __future__ import annotations
-
+import base64
+import binascii
 import enum
-import itertools
 import math
 import re
 from collections import Counter
+from functools import lru_cache
 
+from tallystick.catalog.loading import Entry, load
 from tallystick.scrubbing.markers import OPEN_BYTES
 from tallystick.scrubbing.names import Says
 
@@ -20,19 +21,36 @@ class Stands(enum.Enum):
 
     MEMBER = "a member of an object, a line of an environment file: it can be nothing but the value of that name"
     QUOTED = "in quotes, in text or code"
+    LINE = "the rest of its line, a part of an address or of a command: not a part of an expression"
     BARE = "in text or code, without quotes: it may be an expression or a word of a sentence"
 
 
+class _PlainWords(Entry, frozen=True):
+    """Facts of catalog/plain_words.toml: words with blanks between them."""
+
+    types: str
+    people: str
+    code: str
+    languages: str
+
+    def all(self) -> frozenset[str]:
+        """Every word."""
+        return frozenset(f"{self.types} {self.people} {self.code} {self.languages}".split())
+
+
+_PLAIN = load("plain_words", _PlainWords).all()
+_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_A-Za-z]+")
 LONGEST = 8192
+_LONGEST_ORDINARY = 100
 _UUID = re.compile(rb"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\Z")
 _HASH = re.compile(rb"(?:[0-9a-f]{40}|[0-9a-f]{64}|[0-9a-f]{96}|[0-9a-f]{128})\Z")
 _LOCK_DIGEST = re.compile(rb"(?:sha(?:1|224|256|384|512)|md5|blake[23][a-z0-9]*|h1)[-:=]", re.IGNORECASE)
 _NO_VALUE = re.compile(
-    rb"""[$<{\[(*%#@]                                   # a variable, a template, a tag, stars
+    rb"""[$<{\[(] | (?:\xe2\x80\xa2|\xe2\x97\x8f|[*#xX._-])+\Z   # a variable, a template, a tag, a drawing
     | (?:true|false|null|nil|none|undefined|yes|no|string|str|bytes|text|any|optional|required|hidden|secret|token|password
         |passwd|passphrase|credentials?|key|basic|bearer|default|empty|unset|env|unknown|invalid|missing|void)\Z
     | (?:https?|file|git|ssh|ftp|wss?)://
-    | [.~]{0,2}/ | [A-Za-z]:\\                          # a path
+    | [.~]{1,2}/ | /(?![A-Za-z0-9+/]{30,100}={0,2}\Z) | [A-Za-z]:\\                          # a path
     | x{3,} | \.{3} | -{3} | _{3} | (?:\\u[0-9a-f]{4})+\Z
     | (?:process|os|self|this|env|config|settings|args|opts|options|params|ctx|request|req|secrets|vault|op|arn|urn|ref|file
         |state|props|data|user|response|res|client|app|obj|e|t|n)[.:]""",
@@ -40,13 +58,52 @@ _NO_VALUE = re.compile(
 )
 _PLACEHOLDER = re.compile(
     rb"(?<![A-Za-z0-9])(?:your|my-?own|example|placeholder|change-?_?me|dummy|redacted|masked|insert|replace|todo|fake|sample|elided)"
-    rb"(?![A-Za-z0-9])|\*{4}|x{6}|\.\.\.|\xe2\x80\xa6|\$\{|\{\{|<[A-Za-z]",
+    rb"(?![A-Za-z0-9])|\*{4}|x{6}|\.\.\.|\xe2\x80\xa6|\$\{|\{\{|<[A-Za-z]|EXAMPLE(?:KEY)?(?![A-Za-z])",
     re.IGNORECASE,
 )
 _PART = rb"(?:[A-Za-z]{1,24}[0-9]{0,3}|[0-9]{1,4})"
 _IDENTIFIER = re.compile(_PART + rb"(?:[-_./:@]{1,4}" + _PART + rb")*\Z")
 _CAMEL = re.compile(rb"[A-Z]{0,6}[a-z]+(?:[A-Z]{1,6}[a-z]+)*[0-9]{0,2}\Z")
 _CLASSES = (re.compile(rb"[0-9]"), re.compile(rb"[a-z]"), re.compile(rb"[A-Z]"))
+_MARKS = (b"*", b"%", b"#", b"@")
+"""An alias, a variable, a comment, a name: or what a made password begins with, which is long and mixed then."""
+_LEAST_MARKED = 10
+_CAPITALS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+_CHANGE = re.compile(rb"(?=[a-z][A-Z]|[A-Z][a-z])")
+_ONE_WORD = re.compile(rb"[A-Za-z\x80-\xff]+\Z")
+_ONE_HUMP = re.compile(rb"[A-Za-z]?[a-z]{8,}\Z")
+_LEAST_WORD = 6
+_LEAST_WORDS = 3
+_PHRASE_WORD = re.compile(rb"[A-Za-z0-9]{2,16}\Z")
+_SENTENCE = frozenset(
+    [
+        "the",
+        "your",
+        "enter",
+        "an",
+        "for",
+        "of",
+        "to",
+        "is",
+        "please",
+        "with",
+        "this",
+        "and",
+        "or",
+        "must",
+        "in",
+        "not",
+        "no",
+        "are",
+        "be",
+        "has",
+        "key",
+        "file",
+        "from",
+        "will",
+        "should",
+    ]
+)
 _LETTER = re.compile(rb"[A-Za-z\x80-\xff]")
 _SYMBOL = re.compile(rb"[!-,;-@\[-^`{-~]")
 _SHORT, _LEAST_SHORT, _LEAST = 20, 2.8, 3.0
@@ -61,26 +118,72 @@ def is_secret(value: bytes, name: Says, stands: Stands) -> bool:
         return _is_password(value, stands)
     if name is Says.SECRET:
         return _is_outright(value, stands)
+    if is_basic(value):
+        return True
     return len(value) >= 16 and not _UUID.match(value) and not _HASH.match(value) and looks_random(value)
+
+
+def is_basic(value: bytes) -> bool:
+    """Whether a value is the base64 of a user and a password with a colon between them."""
+    if len(value) < 8 or len(value) % 4:
+        return False
+    try:
+        text = base64.b64decode(value, validate=True)
+    except binascii.Error:
+        return False
+    return text.isascii() and text.decode().isprintable() and 0 < text.find(b":") < len(text) - 3
+
+
+def is_ordinary(value: bytes) -> bool:
+    """Whether a value is made of words that stand for a password, or beside one in code: `newPassword`, `changeme`."""
+    if len(value) > _LONGEST_ORDINARY or _CLASSES[0].search(value):
+        return False
+    return _is_ordinary(value)
+
+
+@lru_cache(maxsize=4096)
+def _is_ordinary(value: bytes) -> bool:
+    words = _WORDS.findall(value.decode("utf-8", "replace"))
+    return bool(words) and all(word.lower() in _PLAIN for word in words)
 
 
 def _is_no_value(value: bytes) -> bool:
     if OPEN_BYTES in value or b" " in value or b"\n" in value or len(set(value)) < 3:
         return True
+    if value[:1] in _MARKS:
+        return not (_CLASSES[0].search(value) and _CLASSES[1].search(value) and len(value) >= _LEAST_MARKED)
     return bool(_NO_VALUE.match(value) or _LOCK_DIGEST.match(value) or _PLACEHOLDER.search(value))
 
 
 def _is_password(value: bytes, stands: Stands) -> bool:
+    if is_ordinary(value):
+        return False
     if stands is Stands.MEMBER:
         return True
-    if stands is Stands.QUOTED:
-        return len(value) >= 5 and (_is_mixed(value) or looks_random(value))
+    if stands is not Stands.BARE:
+        return len(value) >= 5 and (_is_mixed(value) or looks_random(value) or _is_one_word(value))
     return len(value) >= 6 and _is_mixed(value) and not is_words(value)
 
 
-def _is_outright(value: bytes, stands: Stands) -> bool:
-    if len(value) < 8 or is_words(value):
+def _is_one_word(value: bytes) -> bool:
+    """Letters, or digits, and nothing else, as a password is that people remember."""
+    return len(value) >= _LEAST_WORD and (value.isdigit() or _ONE_WORD.match(value) is not None)
+
+
+def is_phrase(value: bytes) -> bool:
+    """Whether a text is a phrase of words by chance: three or more, and none that holds a sentence together or is of code."""
+    words = value.split()
+    if len(words) < _LEAST_WORDS or not all(_PHRASE_WORD.match(word) for word in words):
         return False
+    plain = {word.decode().lower() for word in words}
+    return plain.isdisjoint(_SENTENCE) and plain.isdisjoint(_PLAIN)
+
+
+def _is_outright(value: bytes, stands: Stands) -> bool:
+    if len(value) < 8 or is_ordinary(value):
+        return False
+    if is_words(value):
+        return stands is not Stands.BARE and _ONE_HUMP.match(value) is not None
     if stands is Stands.BARE:
         return len(value) >= 12 and looks_random(value)
     return _is_mixed(value) or looks_random(value)
@@ -104,10 +207,8 @@ def _is_one_run(value: bytes) -> bool:
     """A run of letters that is not a word: too many changes between capitals and small letters."""
     if not value.isalpha():
         return False
-    text = value.decode()
-    changes = sum(first.isupper() != second.isupper() for first, second in itertools.pairwise(text))
-    capitals = sum(letter.isupper() for letter in text)
-    return changes * 3 >= len(value) and 0.3 <= capitals / len(value) <= 0.7
+    capitals = len(value) - len(value.translate(None, _CAPITALS))
+    return len(_CHANGE.findall(value)) * 3 >= len(value) and 0.3 <= capitals / len(value) <= 0.7
 
 
 def looks_random(value: bytes) -> bool:

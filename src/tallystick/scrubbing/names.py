@@ -31,6 +31,26 @@ _JOINED = re.compile(
 )
 
 
+_MAYBE = frozenset(
+    (
+        "auth",
+        "csrf",
+        "xsrf",
+        "otp",
+        "sig",
+        "signature",
+        "sessionid",
+        "phpsessid",
+        "jsessionid",
+        "sid",
+        "middlewaretoken",
+        "csrfmiddlewaretoken",
+        "cookie",
+    )
+)
+"""Words that say it alone, at a name's end."""
+
+
 def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
@@ -47,12 +67,19 @@ class _Facts(Entry, frozen=True):
     before_key_or_token: tuple[str, ...]
     before_token: tuple[str, ...]
     services: tuple[str, ...]
+    in_other_languages: tuple[str, ...]
 
 
 _FACTS = load("secret_words", _Facts)
 _PASSWORD = re.compile(
-    r"passw(?:or)?d(?!less)|passphrase|passcode|contrase|_pwd_|_[a-z0-9]+_pass_|_userpass_|_dbpass_|_sshpass_"
+    r"passw(?:or)?d(?!less)|passphrase|passcode|contrase|_pwd_|_[a-z0-9]*pass_|_pass_phrase_|_psk_|_pw_|_rootpw_|_bindpw_|_userpw_|_requirepass_"
+    r"|_masterauth_|_preshared_key_|_pre_shared_key_|_passwort_|_rocommunity_|_rwcommunity_"
 )
+_NO_PASSWORD = frozenset(
+    ("by", "com", "sur", "tres", "under", "over", "im", "en", "multi", "single", "render", "first", "second", "test")
+)
+FOREIGN = _FACTS.in_other_languages
+"""Words for "password" in other languages."""
 _SECRET = re.compile(
     rf"_(?:{'|'.join(_FACTS.secret)}|(?:{'|'.join(_FACTS.before_key_or_token)})_(?:key|token)"
     rf"|(?:{'|'.join(_FACTS.before_token)})_token|[a-z0-9]*apikey|authtoken|(?:{'|'.join(_FACTS.services)})_key)_"
@@ -69,13 +96,21 @@ def says(name: str) -> Says:
     if words[-1] in _FACTS.about or words[0] in _FACTS.about_first:
         return Says.NOTHING
     joined = f"_{'_'.join(words)}_"
-    if _PASSWORD.search(joined):
+    if _PASSWORD.search(joined) and not _passes_by(words):
         return Says.PASSWORD
     if _SECRET.search(joined) and not _is_public(words):
         return Says.SECRET
     if _may_be(words):
         return Says.MAYBE
     return Says.NOTHING
+
+
+def _passes_by(words: list[str]) -> bool:
+    """Whether a name is of a way past something, or of a run through it: `bypass`, `render_pass`."""
+    last, before = words[-1], "".join(words[-2:-1])
+    return last.endswith("pass") and (
+        last.removesuffix("pass") in _NO_PASSWORD or (last == "pass" and before in _NO_PASSWORD)
+    )
 
 
 def _is_public(words: list[str]) -> bool:
@@ -90,4 +125,4 @@ def _may_be(words: list[str]) -> bool:
         return before not in _FACTS.no_token
     if words[-1] == "key":
         return before != "" and before not in _FACTS.no_key
-    return words[-1] in ("auth", "csrf", "xsrf", "otp", "sig")
+    return words[-1] in _MAYBE

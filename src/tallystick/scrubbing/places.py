@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from tallystick.scrubbing.judging import Stands, is_secret, looks_random
+from tallystick.scrubbing.judging import Stands, is_ordinary, is_secret, looks_random
 from tallystick.scrubbing.markers import OPEN_BYTES
 from tallystick.scrubbing.names import Says
 from tallystick.scrubbing.shapes import begins_word
@@ -55,6 +55,25 @@ _PUTTY = re.compile(
 )
 
 
+_KEY_END = re.compile(rb"-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
+_KEY_LINE = re.compile(rb"(?:[ \t>|+]{0,16}[A-Za-z0-9+/=]{4,80}[ \t]{0,4})?\Z")
+_LINE_END = re.compile(rb"\\{1,4}[nr]|[\r\n]")
+_SHORTEST_KEY, _LONGEST_KEY = 24, 8192
+
+
+def key_tail(data: bytes, start: int, limit: int) -> Iterator[Place]:
+    """The lines of a private key of which only the end is there."""
+    if _KEY_END.match(data, start) is None:
+        return
+    begin = start
+    for line in reversed(_LINE_END.split(data[max(0, start - _LONGEST_KEY) : start])):
+        if _KEY_LINE.match(line) is None:
+            break
+        begin = data.rfind(line, 0, begin + 1) if line else begin
+    if start - begin > _SHORTEST_KEY:
+        yield Place(begin, start, "private-key")
+
+
 def putty_key(data: bytes, start: int, limit: int) -> Iterator[Place]:
     """The private lines of a PuTTY key."""
     found = _PUTTY.match(data, start, limit)
@@ -64,9 +83,10 @@ def putty_key(data: bytes, start: int, limit: int) -> Iterator[Place]:
 
 # Addresses -----------------------------------------------------------------------------------------------------------
 
-_ADDRESS = re.compile(rb"""://[^\s/?#@:"'`<>\\|]{0,128}:(?P<password>[^\s/?#@"'`<>\\|]{1,512})@(?=[\w\[$<{.-])""")
+_ADDRESS = re.compile(rb"""://[^\s/?#@:"'`<>\\|]{0,128}:(?P<password>[^\s"'`<>\\|]{1,512})@(?=[\w\[$<{.-])""")
+_BEARER_ADDRESS = re.compile(rb"""://(?P<secret>[A-Za-z0-9_-]{20,256})@(?=[\w\[])""")
 _NO_PASSWORD = re.compile(
-    rb"(?:[$<{%*\[]|\xe2\x80\xb9|pass(?:w(?:or)?d|code)?\Z|pw\Z|pwd\Z|secret\Z|token\Z|key\Z|api_?key\Z|x+\Z|\.+\Z|your|user|example|redacted|port\Z|[0-9]{1,5}\Z)",
+    rb"(?:[$<{%*\[]|\xe2\x80\xb9|pass(?:w(?:or)?d|code)?\Z|pw\Z|pwd\Z|secret\Z|token\Z|key\Z|api_?key\Z|x+\Z|\.+\Z|your|user|example|redacted|port\Z|[0-9]{1,5}(?:[/?#]|\Z))",
     re.IGNORECASE,
 )
 
@@ -74,8 +94,11 @@ _NO_PASSWORD = re.compile(
 def address_password(data: bytes, start: int, limit: int) -> Iterator[Place]:
     """The password in `scheme://user:password@host`."""
     found = _ADDRESS.match(data, start, limit)
-    if found is not None and _NO_PASSWORD.match(found["password"]) is None:
+    if found is not None and _NO_PASSWORD.match(found["password"]) is None and not is_ordinary(found["password"]):
         yield Place(*found.span("password"), "url-password")
+    alone = _BEARER_ADDRESS.match(data, start, limit)
+    if alone is not None and looks_random(alone["secret"]):
+        yield Place(*alone.span("secret"), "url-password")
 
 
 _HOOK_TAIL = rb"(?P<secret>[A-Za-z0-9@_%./-]{12,512})"
@@ -117,7 +140,7 @@ def _webhook(kind: str, pattern: re.Pattern[bytes]) -> Find:
 
 _QUOTES = rb"""(?:\\{0,7}["'`])?"""
 _AUTHORIZATION = re.compile(
-    rb"authorization" + _QUOTES + rb"\]?[ \t]{0,8}(?:[:=,]|=>)[ \t]{0,8}" + _QUOTES
+    rb"authorization" + _QUOTES + rb"\]?[ \t]{0,8}(?:[:=,]|=>|(?=[ \t\\]{0,4}[\"']))[ \t]{0,8}" + _QUOTES
     + rb"(?P<scheme>(?:basic|bearer|token|digest|apikey|api-key|key|bot|jwt|negotiate|ntlm|splunk|sso-key|geniekey)"
     rb"[ =:]{1,4})?"
     rb"(?P<secret>[A-Za-z0-9._~+/%@-]{6,8192}={0,2})",
@@ -160,41 +183,10 @@ def cookies(data: bytes, start: int, limit: int) -> Iterator[Place]:
             yield Place(*pair.span("value"), "cookie")
 
 
-# Options of commands -------------------------------------------------------------------------------------------------
-
-_USER_OPTION = re.compile(
-    rb"""(?:-u|--user|--proxy-user)[ =]{1,2}\\{0,7}["']?[\w.@+%-]{1,64}:(?P<password>[^\s"'`\\]{3,256})"""
-)
-_PASSWORD_OPTION = re.compile(rb"""-p ?\\{0,7}["']?(?P<password>[^\s"'`\\-][^\s"'`\\]{3,128})""")
-
-
-def user_option(data: bytes, start: int, limit: int) -> Iterator[Place]:
-    """`curl -u user:password`."""
-    found = _USER_OPTION.match(data, start + 1, limit)
-    line = data[max(0, start - 400) : start]
-    if found is None or not (b"curl" in line or b"http " in line or b"wget" in line):
-        return
-    if is_secret(found["password"], Says.PASSWORD, Stands.MEMBER):
-        yield Place(*found.span("password"), "password")
-
-
-def password_option(data: bytes, start: int, limit: int) -> Iterator[Place]:
-    """`mysql -pPASSWORD`, `sshpass -p PASSWORD`."""
-    found = _PASSWORD_OPTION.match(data, start + 1, limit)
-    line = data[max(0, start - 200) : start]
-    glued = found is not None and data[start + 3 : start + 4] != b" "
-    if found is None or not (
-        b"sshpass" in line
-        or (glued and re.search(rb"\b(?:mysql|mysqldump|mariadb|mysqladmin)\b[^\n;|&]{0,190}\Z", line))
-    ):
-        return
-    if is_secret(found["password"], Says.PASSWORD, Stands.MEMBER):
-        yield Place(*found.span("password"), "password")
-
-
 # Forms whose literal is in their middle ------------------------------------------------------------------------------
 
 _TELEGRAM = re.compile(rb"[0-9]{8,11}:AA[A-Za-z0-9_-]{32,36}(?![A-Za-z0-9_-])")
+_TERRAFORM = re.compile(rb"[A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_-]{50,80}")
 _AZURE_SECRET = re.compile(rb"[A-Za-z0-9_~.-]{3}\dQ~[A-Za-z0-9_~.-]{31,34}(?![A-Za-z0-9_~-])")
 _AWS_PAIR = re.compile(
     rb"""(?:AKIA|ASIA)[A-Z0-9]{16}[\s"'\\:,;|/]{1,12}(?:[A-Za-z_]{0,32}["'\\ =:]{1,8})?"""
@@ -213,6 +205,11 @@ def azure_secret(data: bytes, start: int, limit: int) -> Iterator[Place]:
     yield from _whole(_AZURE_SECRET, "azure-secret", data, start - 4)
 
 
+def terraform(data: bytes, start: int, limit: int) -> Iterator[Place]:
+    """A token of Terraform Cloud: 14 characters, `.atlasv1.`, the rest."""
+    yield from _whole(_TERRAFORM, "terraform-token", data, start - 14)
+
+
 def _whole(pattern: re.Pattern[bytes], kind: str, data: bytes, start: int) -> Iterator[Place]:
     found = None
     if start >= 0:
@@ -224,7 +221,7 @@ def _whole(pattern: re.Pattern[bytes], kind: str, data: bytes, start: int) -> It
 def aws_pair(data: bytes, start: int, limit: int) -> Iterator[Place]:
     """The secret key that stands right after its key id, as in a credentials file or a table."""
     found = _AWS_PAIR.match(data, start, limit)
-    if found is not None and looks_random(found["secret"]):
+    if found is not None and looks_random(found["secret"]) and b"EXAMPLE" not in found["secret"]:
         yield Place(*found.span("secret"), "aws-secret-key")
 
 
@@ -244,17 +241,15 @@ Find = Callable[[bytes, int, int], Iterator[Place]]
 
 PLACES: tuple[tuple[str, Find], ...] = (
     ("-----BEGIN ", key_block),
+    ("-----END ", key_tail),
     ("Private-Lines:", putty_key),
     ("://", address_password),
     *((spelling, authorization) for spelling in ("authorization", "Authorization", "AUTHORIZATION")),
     *((spelling, bearer) for spelling in ("bearer ", "Bearer ", "BEARER ")),
     *((spelling, cookies) for spelling in ("cookie", "Cookie", "COOKIE")),
-    (" -u ", user_option),
-    (" --user", user_option),
-    (" --proxy-user", user_option),
-    (" -p", password_option),
     (":AA", telegram),
     ("Q~", azure_secret),
+    (".atlasv1.", terraform),
     ("AKIA", aws_pair),
     ("ASIA", aws_pair),
     ("LS0tLS1CRUdJTi", encoded_key),

@@ -9,6 +9,7 @@ from functools import cache
 from typing import NamedTuple
 
 from tallystick.catalog.loading import Entry, load
+from tallystick.scrubbing import wrapping
 from tallystick.scrubbing.judging import is_words
 
 _WORD = rb"[A-Za-z0-9]"
@@ -82,8 +83,24 @@ def match_shape(shape: Shape, data: bytes, start: int, limit: int) -> int | None
     whole, cut = _patterns(shape)
     found = whole.match(data, start, limit) or (cut.match(data, start) if cut is not None else None)
     if found is None:
-        return None
-    is_drawn = len(set(found[0])) < _FEWEST_CHARACTERS or (found[0].count(b"-") > _MOST_DASHES and is_words(found[0]))
+        return _wrapped(whole, data, start)
+    is_drawn = (
+        b"EXAMPLE" in found[0]
+        or len(set(found[0])) < _FEWEST_CHARACTERS
+        or (found[0].count(b"-") > _MOST_DASHES and is_words(found[0]))
+    )
     if is_drawn:
         return None
     return found.end()
+
+
+def _wrapped(whole: re.Pattern[bytes], data: bytes, start: int) -> int | None:
+    """The same for a secret that is broken by the end of a line, or is two literals."""
+    halves = wrapping.halves(data, start)
+    if halves is None:
+        return None
+    joined, end = halves
+    found = whole.match(joined)
+    if found is None or len(set(found[0])) < _FEWEST_CHARACTERS or is_words(joined):
+        return None
+    return end - (len(joined) - found.end())

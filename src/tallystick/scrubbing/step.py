@@ -15,7 +15,7 @@ import orjson
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Json, Opening, Step
 from tallystick.scrubbing.finding import may_hold_secrets
-from tallystick.scrubbing.json_values import scrub_json, scrub_raw
+from tallystick.scrubbing.json_values import scrub_json, scrub_raw, scrub_repeats
 from tallystick.scrubbing.search import Search
 
 _ToRecord = TypeVar("_ToRecord", Step, Opening, Recorded)
@@ -60,6 +60,8 @@ def scrub_recorded(step: Recorded) -> Recorded:
 def _scrubbed(recorded: _ToRecord, search: Search) -> _ToRecord:
     values = {name: search.clean(value, scrub_json) for name, value in recorded.values.items()}
     meta = {key: _member(key, value, search) for key, value in recorded.meta.items()}
+    if search.counts.repeats:
+        values = {name: search.clean(value, scrub_repeats) for name, value in values.items()}
     if search:
         return msgspec.structs.replace(recorded, values=values, meta=meta)
     return recorded

@@ -1,0 +1,468 @@
+r"""Secrets that a format of files says are one: _netrc, _pgpass, Kubernetes, tables with a column of passwords, SQL.
+
+Owns those formats, one function each, as places.py has places. Escaped line ends (`\n` in JSON) are line ends. All patterns
+are bounded, so that no text makes them slow.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from collections.abc import Iterator
+
+from tallystick.scrubbing.judging import Stands, is_basic, is_phrase, is_secret
+from tallystick.scrubbing.names import FOREIGN, Says, says
+from tallystick.scrubbing.places import Find, Place
+
+_END = rb"(?:\\+[nr]|\r?\n)"
+_BLANK = rb"(?:[ \t]|\\+t|" + _END + rb")"
+_WORD = rb"""[^\s"'\\]{1,128}"""
+
+# Words in lines ------------------------------------------------------------------------------------------------------
+
+_NETRC = re.compile(
+    rb"(?:machine" + _BLANK + rb"{1,16}" + _WORD + rb"|default)"
+    rb"(?:" + _BLANK + rb"{1,16}(?:login|account|user)" + _BLANK + rb"{1,16}" + _WORD
+    + rb"){0,3}" + _BLANK + rb"{1,16}(?:password|passwd)" + _BLANK + rb"{1,16}(?P<secret>" + _WORD + rb")"
+)  # fmt: skip
+_LOGIN = re.compile(
+    rb"(?:login|user|username|account|email|from)[ \t]{1,8}\"?" + _WORD + rb"\"?" + _BLANK
+    + rb"{1,16}(?:password|passwd|passw|pass|secret)[ \t]{1,16}\"?(?P<secret>" + _WORD + rb")", re.IGNORECASE
+)  # fmt: skip
+
+
+def _netrc(data: bytes, start: int, limit: int) -> Iterator[Place]:
+    """`machine HOST login USER password SECRET`, over as many lines as it likes."""
+    yield from _certain(_NETRC.match(data, start))
+
+
+def _login(data: bytes, start: int, limit: int) -> Iterator[Place]:
+    """`user NAME` and `password SECRET` after each other, with nothing between word and value but blanks."""
+    yield from _certain(_LOGIN.match(data, start))
+
+
+def _certain(found: re.Match[bytes] | None) -> Iterator[Place]:
+    if found is not None and is_secret(found["secret"], Says.PASSWORD, Stands.MEMBER):
+        yield Place(*found.span("secret"), "password")
+
+
+_PGPASS = re.compile(
+    rb"(?:\d{2,5}|\*):(?:[^:\s\\]|\\:){1,64}:(?:[^:\s\\]|\\:){1,64}:(?P<secret>[^\s\"':\\]{4,128})(?=[\s\\\"']|\Z)"
+)
+
+
+def _pgpass(data: bytes, start: int, limit: int) -> Iterator[Place]:
+    """`host:port:database:user:password`."""
+    yield from _certain(_PGPASS.match(data, start + 1))
+
+
+_HASHED = re.compile(rb"\$(?:[1567y]|2[abxy]|apr1|sha1|argon2(?:id?|d)|scrypt)\$[./A-Za-z0-9$=,+-]{20,250}")
+_NTLM = re.compile(rb"[0-9]{1,8}:[a-fA-F0-9]{32}:(?P<secret>[a-fA-F0-9]{32})(?=:::)")
+
+
+def _hashed(data: bytes, start: int, limit: int) -> Iterator[Place]:
+    """The hash of a password in a line of `/etc/shadow` or `.htpasswd`: it can be guessed from."""
+    found = _HASHED.match(data, start + 1)
+    if found is not None:
+        yield Place(found.start(), found.end(), "password-hash")
+
+
+def _ntlm(data: bytes, start: int, limit: int) -> Iterator[Place]:
+    """Hashes of a Windows account: `name:500:LM:NT:::`."""
+    floor = max(0, start - 80)
+    found = _NTLM.search(data, floor, start + 3)
+    if found is not None:
+        yield Place(found.end() - 65, found.end(), "password-hash")
+
+
+# Kubernetes ----------------------------------------------------------------------------------------------------------
+
+_MANIFEST = 8192
+_DOCUMENT = re.compile(rb"(?:\A|\n)---[ \t]*(?:\n|\Z)|" + rb"\\n---\\n")
+_DATA = re.compile(
+    rb"(?P<indent>(?:\A|\n|\\n)[ \t]{0,16})(?:data|stringData):[ \t]*(?=" + _END + rb")(?P<lines>(?:" + _END
+    + rb"[ \t]{1,20}[^\s:\\][^:\n\\]{0,200}:[^\n\\]{0,4000}){1,200})"
+)  # fmt: skip
+_LINE = re.compile(rb"[ \t]{1,20}[\"']?[\w./-]{1,200}[\"']?:[ \t]{1,8}[\"']?(?P<secret>[^\s\"'\\|>][^\n\"'\\]{2,4000})")
+_JSON_DATA = re.compile(rb"\\{0,3}\"(?:data|stringData)\\{0,3}\"[ ]?:[ ]?\{(?P<members>[^{}]{0,16000})\}")
+_MEMBER = re.compile(rb":\s?\\{0,3}\"(?P<secret>[^\"\\]{3,4000})\\{0,3}\"")
+
+
+def _kubernetes_secret(data: bytes, start: int, limit: int) -> Iterator[Place]:
+    """All values of `data` and `stringData` of a Secret, whatever they are called."""
+    low, high = _document(data, start)
+    for block in _DATA.finditer(data, low, high):
+        for line in _LINE.finditer(data, *block.span("lines")):
+            yield from _kept(line)
+    for block in _JSON_DATA.finditer(data, low, high):
+        for member in _MEMBER.finditer(data, *block.span("members")):
+            yield from _kept(member)
+
+
+def _kept(found: re.Match[bytes]) -> Iterator[Place]:
+    value = found["secret"].rstrip()
+    if not value.startswith((b"{{", b"$", b"<")):
+        yield Place(found.start("secret"), found.start("secret") + len(value), "kubernetes-secret")
+
+
+def _document(data: bytes, at: int) -> tuple[int, int]:
+    low, high = max(0, at - _MANIFEST), min(len(data), at + _MANIFEST)
+    for found in _DOCUMENT.finditer(data, low, high):
+        if found.end() <= at:
+            low = found.end() - 1
+        elif found.start() >= at:
+            return low, found.start()
+    return low, high
+
+
+# Logins in base64 ----------------------------------------------------------------------------------------------------
+
+_BASIC = re.compile(
+    rb"""_?auth(?:Token)?\\{0,7}["']?[ \t]{0,4}[:=][ \t]{0,4}\\{0,7}["']?(?P<secret>[A-Za-z0-9+/]{8,1024}={0,2})"""
+)
+_PLAIN = re.compile(rb"AUTH (?:PLAIN|LOGIN)[ \t]{1,4}(?P<secret>[A-Za-z0-9+/]{8,1024}={0,2})", re.IGNORECASE)
+
+
+def _basic(data: bytes, start: int, limit: int) -> Iterator[Place]:
+    """`"auth": "…"` of Docker and `_auth=…` of npm: user and password in base64."""
+    found = _BASIC.match(data, start)
+    if found is not None and is_basic(found["secret"]):
+        yield Place(*found.span("secret"), "authorization")
+
+
+def _smtp(data: bytes, start: int, limit: int) -> Iterator[Place]:
+    """`AUTH PLAIN …` which a mail client sends."""
+    found = _PLAIN.match(data, start)
+    if found is not None and _is_base64(found["secret"]):
+        yield Place(*found.span("secret"), "authorization")
+
+
+def _is_base64(value: bytes) -> bool:
+    try:
+        base64.b64decode(value, validate=True)
+    except binascii.Error:
+        return False
+    return True
+
+
+# Tables --------------------------------------------------------------------------------------------------------------
+
+_ROWS = 100
+_HEADER = re.compile(rb"[^\n]{1,1000}")
+_SEPARATORS = (b"|", b",", b";", b"\t")
+
+
+def _table(data: bytes, start: int, limit: int) -> Iterator[Place]:
+    """A column whose head says "password", in a CSV file or a table of Markdown; `start` is in the head."""
+    begin = data.rfind(b"\n", max(0, start - 500), start) + 1
+    head = _HEADER.match(data, begin)
+    if head is None or data[head.end() : head.end() + 1] != b"\n" or start - begin > 500:
+        return
+    separator = next((sign for sign in _SEPARATORS if head[0].count(sign)), b"")
+    names = head[0].split(separator or None)
+    columns = [index for index, name in enumerate(names) if _is_head(name)]
+    if separator and columns:
+        yield from _cells(data, head.end() + 1, separator, (len(names), columns))
+
+
+def _is_head(name: bytes) -> bool:
+    text = name.strip(b" \"'*`").decode("utf-8", "replace")
+    return len(text) < 40 and "=" not in text and "(" not in text and says(text) >= Says.SECRET
+
+
+def _cells(data: bytes, at: int, separator: bytes, shape: tuple[int, list[int]]) -> Iterator[Place]:
+    width, columns = shape
+    for _ in range(_ROWS):
+        row = _HEADER.match(data, at)
+        if row is None:
+            return
+        cells = row[0].split(separator)
+        if len(cells) != width:
+            return
+        for column in columns:
+            begin = at + sum(len(cell) + 1 for cell in cells[:column])
+            value = cells[column].strip(b" \"'`\r")
+            begin += cells[column].find(value)
+            if set(value) - set(b"-: ") and is_secret(value, Says.PASSWORD, Stands.MEMBER):
+                yield Place(begin, begin + len(value), "password")
+        at = row.end() + 1
+
+
+# SQL -----------------------------------------------------------------------------------------------------------------
+
+_IDENTIFIED = re.compile(
+        rb"identified[ \t]{1,4}(?:with[ \t]{1,4}\S{1,64}[ \t]{1,4})?(?:by|as)[ \t]{1,4}(?:values[ \t]{1,4}|pass"
+        rb"word[ \t]{1,4})?"
+    rb"(?:N?\\{0,7}(?P<quote>[\"'])(?P<quoted>[^\"'\n]{3,256}?)\\{0,7}(?P=quote)|(?P<bare>[A-Za-z0-9_$#]{4,64}))",
+    re.IGNORECASE
+)  # fmt: skip
+_PRAGMA = re.compile(
+    rb"pragma[ \t]{1,4}(?:hexkey|key|rekey)[ \t]{0,4}=[ \t]{0,4}\\{0,7}[\"'](?P<secret>[^\"'\n\\]{4,256})",
+    re.IGNORECASE,
+)
+_INSERT = re.compile(
+        rb"insert[ \t]{1,4}into[ \t]{1,4}\S{1,80}[ \t]{0,4}\((?P<columns>[^()]{3,1000})\)\s{0,8}values\s{0,8}(?"
+        rb"P<rows>\([^\n]{3,2000})", re.IGNORECASE
+)  # fmt: skip
+_CELL = re.compile(rb"[(,][ \t]{0,4}(?:E?N?'(?P<text>(?:[^'\n]|''){0,400})'|(?P<code>[^,()']{1,100}))")
+
+
+def _identified(data: bytes, start: int, limit: int) -> Iterator[Place]:
+    """`IDENTIFIED BY '…'`."""
+    found = _IDENTIFIED.match(data, start)
+    if found is None:
+        return
+    for group in ("quoted", "bare"):
+        if found[group] is not None and is_secret(found[group], Says.PASSWORD, Stands.MEMBER):
+            yield Place(*found.span(group), "password")
+
+
+def _pragma(data: bytes, start: int, limit: int) -> Iterator[Place]:
+    """`PRAGMA key = '…'` of an encrypted SQLite file."""
+    yield from _certain(_PRAGMA.match(data, start))
+
+
+def _insert(data: bytes, start: int, limit: int) -> Iterator[Place]:
+    """`INSERT INTO … (…, password) VALUES (…, '…')`: the first row."""
+    found = _INSERT.match(data, start)
+    if found is None:
+        return
+    names = [name.strip(b" \"'`[]").decode("utf-8", "replace") for name in found["columns"].split(b",")]
+    cells = _CELL.finditer(data, *found.span("rows"))
+    for name, cell in zip(names, cells, strict=False):
+        text = cell["text"]
+        if text is not None and says(name) is Says.PASSWORD and is_secret(text, Says.PASSWORD, Stands.MEMBER):
+            yield Place(*cell.span("text"), "password")
+
+
+# Marks of other formats ----------------------------------------------------------------------------------------------
+
+_INPUT = re.compile(rb"[^<>]{0,200}?\bvalue=\\{0,7}[\"'](?P<secret>[^\"'\\<>]{4,256})")
+_THIN = re.compile(rb":thin:[\w$#]{1,64}/(?P<secret>[^\s@\"']{3,128})@")
+_DSN = re.compile(rb"(?:\A|[\s\"'`=])[\w.-]{1,64}:(?P<secret>[^\s\"'`/]{3,128})\Z")
+_RELAY = re.compile(rb"\]:[0-9]{2,5}[ \t]{1,16}[^\s:]{1,128}:(?P<secret>\S{4,128})")
+_PSK = re.compile(rb":[ \t]{0,8}(?:PSK|XAUTH|EAP|NTLM)[ \t]{1,8}\"(?P<secret>[^\"\n]{4,256})\"")
+_PUTS = re.compile(rb"send(?:_user)?[ \t]{1,4}(?:--[ \t]{1,4})?\\{0,3}\"(?P<secret>[^\"\\\n]{4,128})\\{1,5}[rn]")
+_JWK = re.compile(
+    rb"(?P<quote>\\{0,3}\")(?:d|k|p|q|dp|dq|qi)(?P=quote):[ ]?(?P=quote)(?P<secret>[A-Za-z0-9_-]{16,1024})(?P=quote)"
+)
+_BYTES = re.compile(rb"(?:0x[0-9a-fA-F]{2}[,; ]{0,2}\s{0,8}){8,512}")
+
+
+def _password_input(data: bytes, start: int, limit: int) -> Iterator[Place]:
+    """`<input type="password" value="…">`."""
+    yield from _certain(_INPUT.match(data, start))
+
+
+def _thin(data: bytes, start: int, limit: int) -> Iterator[Place]:
+    """`jdbc:oracle:thin:user/password@…`."""
+    yield from _certain(_THIN.match(data, start))
+
+
+def _dsn(data: bytes, start: int, limit: int) -> Iterator[Place]:
+    """`user:password@tcp(host)/name`."""
+    floor = max(0, start - 200)
+    found = _DSN.search(data[floor:start])
+    if found is not None and is_secret(found["secret"], Says.PASSWORD, Stands.MEMBER):
+        yield Place(floor + found.start("secret"), floor + found.end("secret"), "password")
+
+
+def _relay(data: bytes, start: int, limit: int) -> Iterator[Place]:
+    """`[host]:587 user:password` of a mail relay."""
+    yield from _certain(_RELAY.match(data, start))
+
+
+_AUTH = re.compile(
+    rb"AUTH[ ]{1,4}(?:[\w.-]{1,64}[ ]{1,4})?[\"']?(?P<secret>[^\s\"']{6,128})[\"']?(?=[ \t]{0,4}(?:[\r\n]|\\+[nr]|\Z))"
+)
+_ON = re.compile(rb" on >(?P<secret>[^\s\"'\\]{4,128})")
+_PRINTED = re.compile(
+    rb"(?:printenv[ ]{1,4}|echo[ ]{1,4}\"?\$\{?)(?P<name>[A-Za-z_][A-Za-z0-9_]{1,60})\}?\"?[ \t]{0,4}"
+    + _END
+    + rb"(?P<secret>[^\s\\]{6,2000})"
+)
+_SVN = re.compile(rb"password" + _END + rb"V [0-9]{1,4}" + _END + rb"(?P<secret>[^\s\\]{4,256})")
+_PAIR = re.compile(
+    rb"redentials?(?: are| is)?[:=]?[ ]{1,4}[\w.@+-]{1,64}[ ]?[:/][ ]?(?P<secret>[^\s\"'`\\<>,;]{4,128})"
+)
+_PHRASE = re.compile(
+    rb"(?:phrase|nemonic)[\"'`*]{0,3}(?: is)?[ ]?[:=]?[ ]{0,4}\\{0,3}[\"'`]?(?P<secret>(?:[a-z]{2,12} ){5,24}[a-z]{2,12})"
+)
+_GENERATED = re.compile(rb"password is generated for \S{1,100}: (?P<secret>\S{6,128})")
+
+
+def _auth(data: bytes, start: int, limit: int) -> Iterator[Place]:
+    """`AUTH password` which a client of Redis sends, alone in its line or after a prompt."""
+    before = data[max(0, start - 24) : start]
+    if not before or before.endswith((b"\n", b"> ", b'"', b"'", b"\\n")):
+        yield from _certain(_AUTH.match(data, start))
+
+
+def _acl(data: bytes, start: int, limit: int) -> Iterator[Place]:
+    """`user NAME on >password` of Redis."""
+    yield from _certain(_ON.match(data, start))
+
+
+def _printed(data: bytes, start: int, limit: int) -> Iterator[Place]:
+    """The value of a variable that a command prints."""
+    found = _PRINTED.match(data, start)
+    if found is None:
+        return
+    clearly = says(found["name"].decode())
+    if clearly is not Says.NOTHING and is_secret(found["secret"], max(clearly, Says.SECRET), Stands.MEMBER):
+        yield Place(*found.span("secret"), "secret")
+
+
+def _subversion(data: bytes, start: int, limit: int) -> Iterator[Place]:
+    """A password in a file of Subversion: its key, its length, its value."""
+    yield from _certain(_SVN.match(data, start))
+
+
+def _pair(data: bytes, start: int, limit: int) -> Iterator[Place]:
+    """`credentials: user / password`."""
+    found = _PAIR.match(data, start)
+    if found is not None and is_secret(found["secret"].rstrip(b".)"), Says.PASSWORD, Stands.QUOTED):
+        yield Place(found.start("secret"), found.start("secret") + len(found["secret"].rstrip(b".)")), "password")
+
+
+def _phrase(data: bytes, start: int, limit: int) -> Iterator[Place]:
+    """A phrase of six words or more by which a wallet is recovered."""
+    found = _PHRASE.match(data, start)
+    if found is not None and is_phrase(found["secret"]):
+        yield Place(*found.span("secret"), "secret")
+
+
+def _generated(data: bytes, start: int, limit: int) -> Iterator[Place]:
+    """What a server says of the password that it made for itself."""
+    yield from _certain(_GENERATED.match(data, start))
+
+
+def _preshared(data: bytes, start: int, limit: int) -> Iterator[Place]:
+    """`: PSK "…"` of `ipsec.secrets`."""
+    yield from _certain(_PSK.match(data, start))
+
+
+def _typed(data: bytes, start: int, limit: int) -> Iterator[Place]:
+    """What `expect` types after it saw a prompt for a password."""
+    found = _PUTS.search(data, start, min(len(data), start + 300))
+    if found is not None:
+        yield from _certain(found)
+
+
+def _json_web_key(data: bytes, start: int, limit: int) -> Iterator[Place]:
+    """The private members of a JSON web key."""
+    for found in _JWK.finditer(data, max(0, start - 1500), min(len(data), start + 2500)):
+        yield Place(*found.span("secret"), "private-key")
+
+
+# Other languages -----------------------------------------------------------------------------------------------------
+
+_FOREIGN = re.compile(
+    rb"""\w{0,12}[ ]?\\{0,3}["'`*]{0,2}(?:[ ]{0,2}(?::|=|\xef\xbc\x9a|\xe6\x98\xaf|\xe4\xb8\xba)\*{0,2}[ ]{0,"""
+    rb"""2}|[ ](?:lautet|ist|es|est)[ ])\\{0,3}["'`]?(?P<secret>[^\s"'`,;<>(){}\\]{5,128})"""
+)
+
+
+def _foreign(word: bytes) -> Find:
+    """A password under its name in another language."""
+
+    def find(data: bytes, start: int, limit: int) -> Iterator[Place]:
+        found = _FOREIGN.match(data, start + len(word))
+        if found is None:
+            return
+        value = found["secret"].rstrip(b".:")
+        if is_secret(value, Says.PASSWORD, Stands.QUOTED):
+            yield Place(found.start("secret"), found.start("secret") + len(value), "password")
+
+    return find
+
+
+_KEY = re.compile(
+    rb"""(?: for \S{1,64})?(?: is|:|=|\*\*:|:\*\*)[ ]{0,4}(?:\\+n|\r?\n)?[ \t]{0,8}\\{0,3}["'`]?(?P<secret>[A"""
+    rb"""-Za-z0-9_+/=.~-]{16,512})"""
+)
+
+
+def _key_in_words(word: bytes) -> Find:
+    """`API key: …`."""
+
+    def find(data: bytes, start: int, limit: int) -> Iterator[Place]:
+        found = _KEY.match(data, start + len(word))
+        if found is not None and is_secret(found["secret"], Says.SECRET, Stands.QUOTED):
+            yield Place(*found.span("secret"), "secret")
+
+    return find
+
+
+_KEY_WORDS = tuple(
+    f"{first} {second}"
+    for first in ("API", "api", "Api", "ccess", "ecret access", "uth", "ecret", "rivate", "earer", "eploy")
+    for second in ("key", "Key", "token", "Token")
+)
+_SECRET_MANIFESTS = ("kind: Secret", '"kind":"Secret"', '"kind": "Secret"', '\\"kind\\":\\"Secret\\"')
+_HEADS = (
+    "password,", "Password,", "password\n", "Password\n", "password |", "Password |", "access key,", "access key\n",
+    "secret\n",
+    "passwd,", ",token\n", "password;", "pass,", ",password",
+)  # fmt: skip
+FORMATS: tuple[tuple[str, Find], ...] = (
+    ("machine", _netrc),
+    ("default login", _netrc),
+    *((word, _login) for word in ("login ", "user ", "username ", "account ", "email ", "USER ")),
+    *((f":{port}:", _pgpass) for port in (5432, 5433, 6432, 5434, 3306, "*")),
+    *((f":${scheme}$", _hashed) for scheme in ("1", "5", "6", "7", "y", "2a", "2b", "2y", "apr1", "sha1")),
+    (":::", _ntlm),
+    *((word, _kubernetes_secret) for word in _SECRET_MANIFESTS),
+    ('auth"', _basic),
+    ("auth=", _basic),
+    ("auth =", _basic),
+    *((word, _smtp) for word in ("AUTH PLAIN", "AUTH LOGIN")),
+    *((word, _table) for word in _HEADS),
+    *((word, _identified) for word in ("IDENTIFIED", "identified", "Identified")),
+    *((word, _pragma) for word in ("PRAGMA", "pragma")),
+    *((word, _insert) for word in ("INSERT INTO", "insert into", "Insert into")),
+    ('type="password"', _password_input),
+    ("type='password'", _password_input),
+    (":thin:", _thin),
+    ("AUTH ", _auth),
+    (" on >", _acl),
+    ("printenv ", _printed),
+    ("echo $", _printed),
+    ('echo "$', _printed),
+    ("password\nV ", _subversion),
+    ("redentials", _pair),
+    ("phrase", _phrase),
+    ("nemonic", _phrase),
+    ("password is generated for", _generated),
+    ("@tcp(", _dsn),
+    ("@unix(", _dsn),
+    *((f"]:{port}", _relay) for port in (25, 465, 587, 2525)),
+    *((word, _preshared) for word in (": PSK", ":PSK", ": XAUTH", ": EAP")),
+    *((word, _typed) for word in ('assword:"', 'assword*"', 'assword"', 'assphrase:"')),
+    *((word, _json_web_key) for word in ('"kty":', '"kty" :', '\\"kty\\":')),
+    *((word, _foreign(word.encode())) for word in FOREIGN),
+    *((word, _key_in_words(word.encode())) for word in _KEY_WORDS),
+)  # fmt: skip
+"""Each format with a literal that it has in it."""
+
+WHOLE = frozenset(
+    (
+        _netrc,
+        _kubernetes_secret,
+        _table,
+        _insert,
+        _json_web_key,
+        _typed,
+        _dsn,
+        _thin,
+        _relay,
+        _subversion,
+        _printed,
+        _acl,
+        _auth,
+    )
+)
+"""Those that look at more than follows their literal, or at lines."""
+AREAS = {_kubernetes_secret: 1024, _json_web_key: 1024, _table: 256, _typed: 64}
+"""Those that look at a part of a text, and how far away the next look is."""
