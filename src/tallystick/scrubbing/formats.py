@@ -197,6 +197,7 @@ _IDENTIFIED = re.compile(
     rb"(?:N?\\{0,7}(?P<quote>[\"'])(?P<quoted>[^\"'\n]{3,256}?)\\{0,7}(?P=quote)|(?P<bare>[A-Za-z0-9_$#]{4,64}))",
     re.IGNORECASE
 )  # fmt: skip
+_OF_A_USER = re.compile(rb"(?:create|alter|grant)[ \t].{0,190}\Z", re.IGNORECASE)
 _PRAGMA = re.compile(
     rb"pragma[ \t]{1,4}(?:hexkey|key|rekey)[ \t]{0,4}=[ \t]{0,4}\\{0,7}[\"'](?P<secret>[^\"'\n\\]{4,256})",
     re.IGNORECASE,
@@ -213,7 +214,10 @@ def _identified(data: bytes, start: int, limit: int) -> Iterator[Place]:
     found = _IDENTIFIED.match(data, start)
     if found is None:
         return
-    for group in ("quoted", "bare"):
+    groups = ["quoted"]
+    if _OF_A_USER.search(data, max(0, start - 200), start):
+        groups.append("bare")
+    for group in groups:
         if found[group] is not None and is_secret(found[group], Says.PASSWORD, Stands.MEMBER):
             yield Place(*found.span(group), "password")
 
@@ -277,6 +281,7 @@ _AUTH = re.compile(
     rb"AUTH[ ]{1,4}(?:[\w.-]{1,64}[ ]{1,4})?[\"']?(?P<secret>[^\s\"']{6,128})[\"']?(?=[ \t]{0,4}(?:[\r\n]|\\+[nr]|\Z))"
 )
 _ON = re.compile(rb" on >(?P<secret>[^\s\"'\\]{4,128})")
+_ACL_USER = re.compile(rb"user[ ]{1,4}[\w.-]{1,64}\Z", re.IGNORECASE)
 _PRINTED = re.compile(
     rb"(?:printenv[ ]{1,4}|echo[ ]{1,4}\"?\$\{?)(?P<name>[A-Za-z_][A-Za-z0-9_]{1,60})\}?\"?[ \t]{0,4}"
     + _END
@@ -301,7 +306,8 @@ def _auth(data: bytes, start: int, limit: int) -> Iterator[Place]:
 
 def _acl(data: bytes, start: int, limit: int) -> Iterator[Place]:
     """`user NAME on >password` of Redis."""
-    yield from _certain(_ON.match(data, start))
+    if _ACL_USER.search(data, max(0, start - 80), start):
+        yield from _certain(_ON.match(data, start))
 
 
 def _printed(data: bytes, start: int, limit: int) -> Iterator[Place]:

@@ -13,11 +13,12 @@ from urllib.parse import quote
 
 from ahocorasick_rs import BytesAhoCorasick
 
-from tallystick.scrubbing.judging import is_ordinary
+from tallystick.scrubbing.judging import is_ordinary, is_words
 
 _LEAST, _LONGEST = 6, 512
 _LEAST_ENCODED = 7
 _MOST = 64
+_LETTERS = re.compile(rb"[A-Za-z][a-z]{7,}\Z")
 _WORD = re.compile(rb"[A-Za-z0-9]\Z")
 _ENCODED = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/_-="
 _AROUND = 4096
@@ -37,12 +38,7 @@ class Repeats:
 
     def add(self, value: bytes, kind: str) -> None:
         """Remember a value, if it is one that would not be found by accident."""
-        if (
-            len(self._kinds) < _MOST
-            and _LEAST <= len(value) <= _LONGEST
-            and not is_ordinary(value)
-            and not value.isdigit()
-        ):
+        if len(self._kinds) < _MOST and _LEAST <= len(value) <= _LONGEST and _is_its_own(value):
             self._forms.update(_forms(value, self._kinds.setdefault(value, kind)))
             self._automaton = None
 
@@ -57,6 +53,13 @@ class Repeats:
                 yield *_run(data, start, end), kind
             elif not _is_part(data, start, end):
                 yield start, end, kind
+
+
+def _is_its_own(value: bytes) -> bool:
+    """Whether a value would not stand elsewhere by accident, as a number or a name of code would."""
+    if value.isdigit() or is_ordinary(value):
+        return False
+    return not is_words(value) or _LETTERS.match(value) is not None
 
 
 def _forms(value: bytes, kind: str) -> dict[bytes, tuple[str, bool]]:
