@@ -110,6 +110,12 @@ def test_of_an_end_a_file_is_silent_only_where_the_agent_was_stopped(recorded: S
     assert list(explained("claude-code", found)) == reasons
 
 
+@each("agent, count", [("gptme", 1), ("claude-code", 0)])
+def test_an_order_is_explained_where_an_agents_hooks_do_not_report_prompts(agent: str, count: int) -> None:
+    found = Difference(session="s", aspect=Aspect.ORDER, recorded="c", transcript="p")
+    assert len(explained(agent, found)) == count
+
+
 def test_files_that_are_gone_are_said_and_nothing_is_compared(replay: Replay) -> None:
     sid = root_of(replay.home)
     files = compared(replay.home, sid).files

@@ -33,6 +33,8 @@ ABOUT = "shadow"
 MOST_BYTES = 64 << 20
 _MOST_KEPT = 100
 _LATE = "a step waited in the spool while no recorder ran"
+_ORDER = "order"
+"""Among the types of a blind spot: the source tells what is not always recorded in its place."""
 _KINDS = {
     Aspect.PROMPT: "user",
     Aspect.CALL: "tool_call",
@@ -182,6 +184,8 @@ def explained(agent: str, found: Difference) -> tuple[str, ...]:
     """What is known that explains a difference."""
     if found.is_late:
         return (_LATE,)
+    if found.aspect is Aspect.ORDER:
+        return tuple(spot.when for spot in explaining(agent, Source.HOOK, _ORDER, None))
     kind = _KINDS.get(found.aspect)
     if found.aspect is Aspect.STATUS:
         is_told = found.recorded != Status.FAILED  # all that a file can be silent of is that the agent was stopped
