@@ -127,6 +127,45 @@ def test_a_recorder_killed_again_and_again_under_eight_senders_loses_nothing(hom
     assert killed_in_bursts(home, 2) > 15
 
 
+def killed_alerts(home: Home) -> list[Json]:
+    """The pids of the recorders that were killed, as alerts say."""
+    told = [step for step in steps(home, "tallystick") if step.meta.get("rule") == "tally.killed"]
+    return [json.loads(str(step.text("content.evidence")))["pid"] for step in told]
+
+
+def test_a_recorder_that_was_killed_is_told_by_the_next_one_and_one_that_ended_is_not(home: Home) -> None:
+    first = recorders.start(home.folder)
+    recorder.stop(home.folder)
+    second = recorders.start(home.folder)
+    assert killed_alerts(home) == []
+    os.kill(second, signal.SIGKILL)
+    wait_for(lambda: not Path(f"/proc/{second}").exists() or not Place(home.folder).is_claimed)
+    recorders.start(home.folder)
+    wait_for(lambda: killed_alerts(home) == [second])
+    assert first != second
+    assert (recorder.status(home.folder) or {})["killed_before"] == second
+    found = examine(home, Surroundings(user=home.folder.parent))
+    checks = [check.found for check in found if check.state is State.WARN]
+    assert f"the one before it (process {second}) was killed, or failed" in checks
+
+
+def test_a_machine_that_went_down_killed_no_one(home: Home) -> None:
+    place = Place(home.folder)
+    claim = place.claim()
+    assert claim is not None
+    os.close(claim)
+    os.utime(place.pid, (1, 1))
+    claim = place.claim()
+    assert claim is not None
+    found = [place.killed]
+    os.close(claim)
+    claim = place.claim()
+    assert claim is not None
+    found.append(place.killed)
+    place.leave(claim)
+    assert found == [None, os.getpid()]
+
+
 @pytest.mark.soak
 def test_a_recorder_killed_a_hundred_times_under_eight_senders_loses_nothing(home: Home) -> None:
     assert killed_in_bursts(home, 100) > 500

@@ -10,6 +10,7 @@ import fcntl
 import os
 import socket
 import sys
+import time
 from pathlib import Path
 
 from tallystick.capture.peers import peer_of
@@ -17,6 +18,7 @@ from tallystick.errors import JournalError
 
 SOCKET = "recorder.sock"
 _CONNECT_SECONDS = 1.0
+_SINCE_BOOT = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 
 
 class Place:
@@ -39,6 +41,8 @@ class Place:
         self.shadower_log = self.run / "shadower.log"
         self.spool = store / "spool"
         self.torn = store / "torn"
+        self.killed: int | None = None
+        """The pid of the recorder before the one that holds the claim here, if that one did not end by itself."""
 
     def claim(self) -> int | None:
         """Become the only recorder of the store: a descriptor that holds the claim; None if there is another one.
@@ -59,10 +63,20 @@ class Place:
         except OSError:
             os.close(descriptor)
             return None
+        self.killed = self._left_behind()
         with contextlib.suppress(OSError):  # a full disk keeps no one from deciding
             self.pid.write_text(f"{os.getpid()}\n", "ascii")
             self.python.write_bytes(os.fsencode(sys.executable) + b"\n")
         return descriptor
+
+    def _left_behind(self) -> int | None:
+        """The pid that a recorder has left which was ended by someone else, and not by the machine's going down."""
+        try:
+            if self.pid.stat().st_mtime < time.time() - time.clock_gettime(_SINCE_BOOT):
+                return None
+        except OSError:
+            return None
+        return _pid_in(self.pid)
 
     def leave(self, descriptor: int) -> None:
         """Give the claim up. The socket and the pid go first, so that no one finds what is no more."""

@@ -17,7 +17,7 @@ from tallystick.guard.policy_change import Change
 from tallystick.journal.archive import system_clock
 from tallystick.model.decision import Call, Decision, Effect
 from tallystick.model.step import Json, Ref, Source, Step
-from tallystick.policy.alert import Alert, alert_of_alarm, alert_of_broken_policy, alert_of_decision
+from tallystick.policy.alert import Alert, alert_of_alarm, alert_of_broken_policy, alert_of_decision, alert_of_killed
 from tallystick.recording.alert_chain import AlertChain, known_head, milliseconds_of, place_of
 from tallystick.recording.record import SessionRecord
 from tallystick.recording.session_writer import SessionWriter
@@ -92,6 +92,10 @@ class LiveAlerts:
     def of_alarm(self, record: SessionRecord, said: str) -> None:
         """Seal the alert of a sign of tampering."""
         self._add(record, alert_of_alarm("recorder", said, created_at=milliseconds_of(system_clock())))
+
+    def of_killed(self, record: SessionRecord, pid: int) -> None:
+        """Seal the alert of a recorder that was ended by someone else."""
+        self._add(record, alert_of_killed("recorder", pid, created_at=milliseconds_of(system_clock())))
 
     def _add(self, record: SessionRecord, alert: Alert) -> None:
         if self._chain is None:

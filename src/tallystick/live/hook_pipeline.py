@@ -399,6 +399,14 @@ class HookPipeline:
         except TallystickError as failure:
             self.counts.last_error = str(failure)
 
+    def note_killed(self, pid: int) -> None:
+        """Record that the recorder before this one was ended by someone else."""
+        try:
+            with self.session_writer.lock:
+                self._alerts.of_killed(self.session_writer.open(Opening(session=SESSION, agent=RECORDER)), pid)
+        except TallystickError as failure:
+            self.counts.last_error = str(failure)
+
     # What is not as it should be ------------------------------------------------------------------------------------
 
     def _refuse(self, delivery: Delivery, error: Exception) -> None:

@@ -28,6 +28,8 @@ BROKEN_POLICY = "tally.broken-policy"
 """The rule of an alert that no policy gave: one could not be read."""
 ALARM = "tally.tampering"
 """The rule of an alert that the store itself gives: what others remember of it does not fit."""
+KILLED = "tally.killed"
+"""The rule of an alert that a recorder gives which finds that the one before it did not end by itself."""
 DISAGREEMENT = "tally.disagreement"
 """The rule of an alert that making a decision again gives: the record says another answer."""
 _CHAIN = "content.chain"  # a plain digest of words is not a member of `meta`: anyone who sees it could try words
@@ -152,6 +154,21 @@ def alert_of_alarm(session: str, message: str, *, created_at: int) -> Alert:
         effect=Effect.WARN,
         rule=ALARM,
         message=message,
+        created_at=created_at,
+        source=Source.WATCH,
+    )
+
+
+def alert_of_killed(session: str, pid: int, *, created_at: int) -> Alert:
+    """The alert of a recorder that did not end by itself. `session` is the recorder's, `pid` that of the process."""
+    return Alert(
+        session=session,
+        severity="high",
+        effect=Effect.WARN,
+        rule=KILLED,
+        message=f"The recorder before this one (process {pid}) was killed, or failed: what agents did until this one "
+        "started may be missing.",
+        evidence={"pid": pid},
         created_at=created_at,
         source=Source.WATCH,
     )

@@ -172,6 +172,8 @@ class Server:
 
     async def _resume(self) -> None:
         self.live.resume(read_unfinished(self.place.unfinished))
+        if self.place.killed is not None:
+            self.live.note_killed(self.place.killed)
 
     async def _open_port(self) -> None:
         """Only now: hooks that wait for the start need the socket, and the port's modules take a while to load."""
@@ -414,6 +416,7 @@ class Server:
             "pid": os.getpid(),
             "version": VERSION,
             "since": datetime.fromtimestamp(self.began, UTC).isoformat(timespec="seconds"),
+            "killed_before": self.place.killed,
             "last_delivery": self.last_delivery,
             "deliveries": counts.deliveries,
             "repeated": counts.repeated,

@@ -247,6 +247,9 @@ def _start(home: Home, place: Place) -> Iterator[Check]:
 
 def _running(running: dict[str, Any]) -> Iterator[Check]:
     yield _ok("recorder", f"answers; pid {running['pid']}, {running['deliveries']} deliveries")
+    if running.get("killed_before"):
+        found = f"the one before it (process {running['killed_before']}) was killed, or failed"
+        yield Check(name="recorder", state=State.WARN, found=found, mend="tally alerts --rule tally.killed")
     undecided = running.get("undecided_last_hour")
     if undecided:
         found = f"{undecided} calls were answered without a decision in the last hour"
