@@ -182,9 +182,11 @@ _SETTLED = (
 )
 # Else the end of the call that began it does, if it came after all that happened here: a call that only starts a sub-agent
 # returns before that.
+# In this order, and with the words of its index, an event is found by its id; else all events of all sessions are read.
 _RETURNED = (
-    "(SELECT iif(r.success = 0, 'failed', 'completed') FROM steps c JOIN sessions y ON y.session_id = c.session_id"
-    " JOIN agent_events a ON a.tool_use_id = c.corr AND a.type IN ('PostToolUse', 'subagent_end')"
+    "(SELECT iif(r.success = 0, 'failed', 'completed') FROM steps c CROSS JOIN sessions y ON y.session_id = c.session_id"
+    " CROSS JOIN agent_events a ON a.tool_use_id = c.corr AND a.tool_use_id IS NOT NULL AND a.type <> 'file_intent'"
+    " AND a.type IN ('PostToolUse', 'subagent_end')"
     " AND a.event_id > c.id AND a.event_id < y.first_id + y.size JOIN steps r ON r.id = a.event_id"
     " WHERE s.kind = 'child' AND c.hash = s.parent_step AND c.session_id = s.parent_session"
     " AND c.type IN ('tool_call', 'subagent_start') AND r.ts IS NOT NULL AND r.at_us / 1000 >= s.last_event_at"
