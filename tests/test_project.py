@@ -44,6 +44,7 @@ TESTS_WITHOUT_SOURCE = {
     "service/test_signing.py": "the recorder against signers that are down, hang, refuse or talk nonsense",
     "service/test_soak.py": "the recorder over a day of use",
     "service/test_survival.py": "the recorder, the hook and the journals together, under faults from outside",
+    "service/test_under_load.py": "the processes of the recorder together, under faults at random moments while agents work",
     "tools/live/test_harness.py": "the harness of the real agents",
     "tools/live/test_agents.py": "the whole program, with the real agents that it records",
     "test_pages.py": "the pages of agents and exports, against the code",
