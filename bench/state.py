@@ -63,8 +63,8 @@ def _lay_down(home: Home, project: Path, calls: int) -> None:
     with SessionWriter(home) as writer:
         for number in range(calls):
             members: dict[str, Json] = {"tool": "Bash", "corr": f"c{number}"}
-            made = {"content.args": {"command": command_of(number)}, "personal.cwd": str(project)}
-            given = {"content.output": f"line {number}\n" * 20}
+            made: dict[str, Json] = {"content.args": {"command": command_of(number)}, "personal.cwd": str(project)}
+            given: dict[str, Json] = {"content.output": f"line {number}\n" * 20}
             for kind, values in (("tool_call", made), ("tool_result", given)):
                 step = Step(
                     session="long",

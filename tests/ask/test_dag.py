@@ -4,9 +4,10 @@ import hashlib
 
 from tallystick.ask.dag import Walk, content_bytes, context_hash, input_hash, output_hash, walk_dag
 from tallystick.model.recorded import Recorded
+from tallystick.model.step import Json
 
 
-def step(n: int, *parents: str, **values: object) -> Recorded:
+def step(n: int, *parents: str, **values: Json) -> Recorded:
     named = {f"content.{name}": value for name, value in values.items()}
     return Recorded(
         session="0" * 32, n=n, hash=f"{n:064x}", prev=f"{n - 1:064x}", parents=parents, meta={"type": "x"}, values=named

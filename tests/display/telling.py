@@ -6,9 +6,10 @@ from tallystick.display.before import Before
 from tallystick.display.events import described
 from tallystick.display.said import text_of
 from tallystick.model.recorded import Recorded
+from tallystick.model.step import Json
 
 
-def step(kind: str, n: int = 7, values: dict[str, object] | None = None, **meta: object) -> Recorded:
+def step(kind: str, n: int = 7, values: dict[str, Json] | None = None, **meta: object) -> Recorded:
     named = {f"content.{name}": value for name, value in (values or {}).items()}
     return Recorded(
         session="ab" * 16,

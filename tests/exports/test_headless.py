@@ -15,10 +15,11 @@ from tallystick.agents.headless import legacy as headless_legacy
 from tallystick.agents.headless import transcript as headless
 from tallystick.exports import headless as export
 from tallystick.exports.headless import go_json, go_line
+from tallystick.model.raw import NumberText
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Event, Json, Step
 from tallystick.seal.go_json import sorted_keys
-from tallystick.seal.tagged import tag
+from tallystick.seal.tagged import json_members
 from tests.agents.conftest import events_of, events_of_lines
 from tests.agents.gptme.test_transcript import RECEIPTS
 from tests.agents.headless.test_transcript import GOLDEN, LEGACY, SESSION, event
@@ -183,13 +184,13 @@ def test_members_that_we_do_not_know_come_out_again(record: Record) -> None:
     )
 )
 def test_the_quick_way_spells_as_the_thorough_one_does(value: Json) -> None:
-    tagged = tag({"a": value})
+    tagged = json_members({"a": value})
     assert go_line(tagged) == go_json(tagged).encode("utf-8", "replace")
 
 
 @each("value", ["\x7f\x08\x0c", 1.0, 1e-7, 1e16, -0.0, 5e-324, "1e5,1.0]", "\x10tally:nan", "\ud800"])
 def test_what_is_spelled_otherwise_is_noticed(value: Json) -> None:
-    tagged = tag({"a": [value]})
+    tagged = json_members({"a": [value]})
     assert go_line(tagged) == go_json(tagged).encode("utf-8", "replace")
 
 
@@ -199,9 +200,9 @@ def test_what_is_spelled_otherwise_is_noticed(value: Json) -> None:
         ("<a&b>\u2028é\x01\t", '"\\u003ca\\u0026b\\u003e\\u2028é\\u0001\\t"'),
         ([1.0, 0.85, 1e21, 1e-7, -0.0], "[1,0.85,1e+21,1e-7,0]"),
         ({"b": None, "a": True}, '{"b":null,"a":true}'),
-        ("\x10tally:num:12345678901234567890", "12345678901234567890"),
-        ("\x10tally:str:\x10tally:nan", '"\\u0010tally:nan"'),
-        ("\x10tally:utf16:d8000041", '"\ufffdA"'),
+        (NumberText("12345678901234567890"), "12345678901234567890"),
+        ("\x10tally:nan", '"\\u0010tally:nan"'),
+        ("\ud800A", '"\ufffdA"'),
     ],
 )
 def test_json_is_spelled_as_the_agent_spells_it(value: Json, text: str) -> None:

@@ -31,7 +31,11 @@ def test_every_other_content_can_be_found_as_text() -> None:
 
 
 def test_people_machines_and_what_stays_local_are_not_searched() -> None:
-    values = {"personal.cwd": "/home/dev", "local.source": {"path": "x"}, "content.meta": {"odd": "thing"}}
+    values: dict[str, Json] = {
+        "personal.cwd": "/home/dev",
+        "local.source": {"path": "x"},
+        "content.meta": {"odd": "thing"},
+    }
     step = Recorded(session="s", n=1, hash="h", prev="p", parents=(), meta={"type": "user"}, values=values)
     assert document_of(step) is None
 

@@ -22,6 +22,7 @@ from tallystick.model.recorded import Recorded
 from tallystick.model.step import Opening
 from tallystick.recording.session_writer import SessionWriter
 from tallystick.sessions.provenance import KEY
+from tests.support.shown import shown
 
 TRAFFIC = sorted((Path(__file__).parents[1] / "recordings" / "acp").glob("*.jsonl"))
 PLAYER = Path(__file__).parents[1] / "support" / "acp_player.py"
@@ -209,7 +210,7 @@ def test_the_user_answers_and_the_answer_is_recorded(home: Home, tmp_path: Path)
 
 
 def deny_runs(call: Call) -> Decision:
-    if call.args.get("command", "").startswith("touch"):
+    if shown(call.args).get("command", "").startswith("touch"):
         return Decision(effect=Effect.DENY, rules=("no.touch",), reason="Not that.")
     return Decision(effect=Effect.ASK)
 

@@ -24,6 +24,7 @@ from tallystick.model.recorded import Recorded
 from tallystick.model.step import Opening, Ref, SessionKind, Source
 from tallystick.recording.session_writer import SessionWriter
 from tallystick.trust.verify import verify_store
+from tests.support.shown import shown
 
 PATH = {"PATH": os.environ["PATH"], "HOME": "/nonexistent"}
 RunScript = Callable[[str], Ran]
@@ -161,7 +162,7 @@ def test_the_store_is_no_file_of_the_folder(tmp_path: Path, work: Path) -> None:
 def effects_of(home: Home, done: Ran) -> list[tuple[object, ...]]:
     """What was recorded of files: effect, how it was seen, the path's last name."""
     return [
-        (step.meta["effect"], step.meta["seen"], Path(step.values["content.path"]).name)
+        (step.meta["effect"], step.meta["seen"], Path(shown(step.values["content.path"])).name)
         for step in steps_of(home, done)
         if step.type == "file_effect"
     ]

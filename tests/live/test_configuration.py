@@ -22,6 +22,7 @@ from tallystick.recording.isolation import MEMBER
 from tallystick.recording.run_config.gathered import Gathered, gather
 from tallystick.recording.session_writer import SessionWriter
 from tallystick.workspace.settings import set_setting
+from tests.support.shown import shown
 
 AGENT, SESSION = "claude-code", "s-1"
 
@@ -101,7 +102,7 @@ def test_a_session_begins_with_a_checkpoint(watching: Watching) -> None:
     watching.begin(CODEX_HOME="/x")
     (mark,) = watching.settled(1)
     assert (mark.type, mark.meta["trigger"], mark.meta["position"]) == ("checkpoint", "session_start", 0)
-    inputs = mark.values["content.configuration"]
+    inputs = shown(mark.values["content.configuration"])
     assert [item["name"] for item in inputs["instructions"]] == ["project:CLAUDE.md"]
     assert [item["name"] for item in inputs["environment"]] == ["CODEX_HOME"]
     assert mark.values["content.hook_registry"] == []
@@ -168,7 +169,7 @@ def test_no_value_of_a_file_or_a_variable_reaches_the_store(watching: Watching, 
     (watching.project / ".claude/settings.json").write_text(json.dumps(settings))
     (watching.project / "CLAUDE.md").write_text(secret)
     watching.begin(ANTHROPIC_AUTH_TOKEN=secret)
-    inputs = watching.settled(1)[0].values["content.configuration"]
+    inputs = shown(watching.settled(1)[0].values["content.configuration"])
     assert [len(inputs[name]) for name in ("settings", "mcp", "instructions", "environment")] == [1, 1, 1, 1]
     watching.session_writer.seal()
     held = [path.read_bytes() for path in home.folder.rglob("*") if path.is_file()]
@@ -218,7 +219,7 @@ def test_hooks_that_register_late_are_told_by_a_later_checkpoint_too(watching: W
     _, change, mark = watching.settled(3)
     assert change.meta["sections"] == ["hooks"]
     assert (mark.type, mark.meta["position"]) == ("checkpoint", change.n)
-    assert [hook["name"] for hook in mark.values["content.hook_registry"]] == ["guard"]
+    assert [hook["name"] for hook in shown(mark.values["content.hook_registry"])] == ["guard"]
 
 
 def test_another_recorder_goes_on_where_the_last_one_stopped(watching: Watching, tmp_path: Path) -> None:

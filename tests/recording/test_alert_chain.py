@@ -16,6 +16,7 @@ from tallystick.trust.verify import verify_store
 from tallystick.trust.verify_log import verify_log
 from tallystick.workspace.indexing import open_index
 from tests.support.alerting import bring_alerts_up_to_date, rebuild_with_alerts, refuse, store_with, table
+from tests.support.shown import shown
 
 
 def test_a_refused_call_gives_a_sealed_step_and_a_row(home: Home) -> None:
@@ -32,7 +33,7 @@ def test_a_refused_call_gives_a_sealed_step_and_a_row(home: Home) -> None:
     assert (entry.rule, entry.message, entry.path) == ("tally.store", "No.", "/home/dev/.tally/ledger.jsonl")
     assert row == (step.meta["parent"], "Do it.")
     assert entry.prev_hash == GENESIS
-    assert entry.entry_hash == step.values["content.chain"]["entry_hash"]
+    assert entry.entry_hash == shown(step.values["content.chain"])["entry_hash"]
 
 
 def test_the_store_with_alerts_verifies(home: Home) -> None:
@@ -134,7 +135,7 @@ def test_the_ledger_notes_where_the_chain_ends(home: Home) -> None:
     (sid,) = [sid for sid, _ in home.sessions()]
     steps = [step for step in read_session(home, sid) if step.type == "alert"]
     assert [(head.session, head.n, head.hash) for head in noted_heads(home)] == [
-        (sid, step.n, step.values["content.chain"]["entry_hash"]) for step in steps[1:]
+        (sid, step.n, shown(step.values["content.chain"])["entry_hash"]) for step in steps[1:]
     ]
     assert verify_store(home).exit_code == 0
 

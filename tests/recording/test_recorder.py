@@ -20,6 +20,7 @@ from tallystick.model.recorded import Recorded
 from tallystick.model.step import Ref
 from tallystick.recording import flush_timer
 from tallystick.recording.session import Session
+from tallystick.seal.tagged import as_sealed
 
 
 def steps(recorder: Recorder, sid: str) -> list[Recorded]:
@@ -95,8 +96,11 @@ def test_values_that_json_cannot_hold_are_kept_as_tagged_strings(tmp_path: Path)
     with Recorder(tmp_path / "store") as recorder:
         session = recorder.session("demo")
         step = session.step("assistant", content={"text": math.nan, "args": [2**60, "\ud800", math.inf]})
-    assert step.values["content.text"] == "\x10tally:nan"
-    assert step.values["content.args"] == ["\x10tally:num:1152921504606846976", "\x10tally:utf16:d800", "\x10tally:inf"]
+    assert step.values["content.text"] == "NaN"
+    assert step.values["content.args"] == ["1152921504606846976", "\ud800", "Infinity"]
+    sealed = as_sealed(step).values
+    assert sealed["content.text"] == "\x10tally:nan"
+    assert sealed["content.args"] == ["\x10tally:num:1152921504606846976", "\x10tally:utf16:d800", "\x10tally:inf"]
     assert verify(home=tmp_path / "store").exit_code == 0
 
 

@@ -35,6 +35,7 @@ from tallystick.trust.verify import verify_store
 from tests.journal.test_headless_file import GOLDEN, LEGACY
 from tests.sessions.session_events import EVENTS, RUNNING, said
 from tests.support.laws import examples
+from tests.support.shown import shown
 
 WRITER = Path(__file__).parents[1] / "journal" / "log_writer.py"
 
@@ -106,7 +107,7 @@ def _same_at_once(step: Recorded) -> tuple[Json, Json]:
     meta = {key: value for key, value in step.meta.items() if key not in later}
     if isinstance(meta.get("input"), dict):
         meta["input"] = meta["input"]["steps"]
-    rest = {key: value for key, value in step.values.get("content.meta", {}).items() if key not in later}
+    rest = {key: value for key, value in shown(step.values.get("content.meta", {})).items() if key not in later}
     return meta, {**step.values, "content.meta": rest}
 
 

@@ -7,13 +7,14 @@ import random
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from tallystick.model.raw import NestedText, NumberText
 from tallystick.model.step import Json
 from tallystick.scrubbing.budget import Counts
 from tallystick.scrubbing.json_values import scrub_json, scrub_raw
-from tallystick.seal.tagged import tag_text
 from tests.scrubbing.labelled_set import filled, labelled_set
 from tests.scrubbing.scrubbing import scrubbed_value
 from tests.support.cases import each
+from tests.support.odd_characters import ODD
 
 TOKEN = filled("gh{}p_{alnum:36}", random.Random(6))
 VALUES = st.recursive(
@@ -67,10 +68,17 @@ def test_keys_that_become_the_same_keep_their_members() -> None:
     assert scrubbed_value({TOKEN: 1, other: 2}) == {"‹secret:github-token›": 1, "‹secret:github-token›~2": 2}
 
 
-def test_a_tagged_string_that_cannot_be_read_otherwise_is_looked_into() -> None:
-    tagged = tag_text(f"\ud800 {TOKEN}")
-    clean = scrubbed_value({"output": tagged})["output"]
-    assert clean == tag_text("\ud800 ‹secret:github-token›")
+@each("odd", list(ODD.values()), ids=list(ODD))
+def test_no_character_hides_the_secret_beside_it(odd: str) -> None:
+    clean = scrubbed_value({"output": f"{odd} {TOKEN} {odd}", f"{odd}": [f"password=hunter2x9 {odd}"]})
+    assert clean["output"] == f"{odd} ‹secret:github-token› {odd}"
+    assert "hunter2x9" not in repr(clean)
+
+
+def test_what_is_left_of_a_deep_part_is_still_the_text_of_one() -> None:
+    clean = scrubbed_value([NestedText(f'["{TOKEN}"]'), NumberText("12345678901234567890")])
+    assert clean == ['["‹secret:github-token›"]', "12345678901234567890"]
+    assert [type(item) for item in clean] == [NestedText, NumberText]
 
 
 def test_a_value_without_secrets_is_the_very_same_object() -> None:

@@ -21,6 +21,7 @@ from tallystick.seal.line import (
     hash_of,
     parse_line,
     seal_line,
+    seal_texts,
     sid_of,
     skim,
 )
@@ -112,7 +113,7 @@ def test_a_value_over_64_kib_becomes_a_blob_and_one_of_64_kib_does_not() -> None
 def test_the_common_step_is_sealed_as_any_other(fields: dict[str, Any], parents: list[str]) -> None:
     quick = seal(fields, parents=tuple(parents), n=9)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(line_module, "_SMALL", 0)
+        patch.setattr(limits, "SMALL_BYTES", 0)
         assert seal(fields, parents=tuple(parents), n=9) == quick
         patch.undo()
         patch.setattr(line_module, "_check_writable", None)
@@ -164,10 +165,7 @@ def test_each_limit_of_an_entry_holds_to_the_one() -> None:
         return tuple(f"{number:064x}" for number in range(count))
 
     def nested(levels: int) -> Any:
-        value: Any = 0
-        for _ in range(levels):
-            value = [value]
-        return value
+        return [nested(levels - 1)] if levels else 0
 
     parse_line(text_of(fields(32)))
     parse_line(text_of(parents=parents(64)))
@@ -176,7 +174,8 @@ def test_each_limit_of_an_entry_holds_to_the_one() -> None:
     assert refusal(lambda: seal(fields(33))) == "limit"
     assert refusal(lambda: seal(parents=parents(65))) == "limit"
     assert refusal(lambda: seal({"meta": meta_of(16_385)})) == "limit"
-    assert refusal(lambda: seal({"content.text": nested(63)})) == "limit"
+    deep = {"content.text": canonical(nested(63)), "meta": b"{}"}
+    assert refusal(lambda: seal_texts(Slot(SID, 0, genesis(SID)), seed=SEED, json=deep)) == "limit"
 
 
 def test_a_value_of_the_blob_limit_is_sealed_and_a_larger_one_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -190,10 +189,9 @@ def test_a_value_of_the_blob_limit_is_sealed_and_a_larger_one_is_not(monkeypatch
 def test_what_cannot_be_sealed_is_refused() -> None:
     assert refusal(lambda: seal({"secret.text": 1})) == "class"
     assert refusal(lambda: seal(raw={"part": b""})) == "class"
-    assert refusal(lambda: seal({"content.text": float("nan")})) == "canonical"
+    assert refusal(lambda: seal({"content.text": b"bytes"})) == "canonical"
     assert refusal(lambda: seal(raw={"meta": b"{}"})) == "member"
-    slot = Slot(SID, 0, genesis(SID))
-    assert refusal(lambda: seal_line(slot, seed=SEED, values={"content.text": 1})) == "member"
+    assert refusal(lambda: seal_line(Slot(SID, 0, genesis(SID)), seed=SEED, values={"content.text": 1})) == "member"
 
 
 # Reading -------------------------------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import cast
 
 import pytest
 
@@ -116,7 +117,7 @@ def test_a_fault_of_ours_is_answered_as_on_error_says_and_not_with_silence(tmp_p
 
     deciding = Deciding(Home(tmp_path / "store"))
     deciding(Call(agent="claude-code", session="s", tool="Bash"))
-    decision = deciding(Call(agent="claude-code", session="s", tool="Bash", args=Unreadable()))
+    decision = deciding(Call(agent="claude-code", session="s", tool="Bash", args=cast("Json", Unreadable())))
     assert decision.effect is Effect.ASK
 
 

@@ -39,6 +39,7 @@ from tallystick.trust.verify import verify_store
 from tallystick.workspace.index_live import index_sessions
 from tests.service.conftest import Deliver, pre_tool_use
 from tests.support import hooks, recorders
+from tests.support.shown import shown
 
 
 def steps(home: Home, agent: str = "claude-code") -> list[Recorded]:
@@ -273,7 +274,7 @@ def test_a_payload_of_many_megabytes_is_recorded_whole(home: Home, deliver: Deli
     assert done.returncode == 0
     wait_for(lambda: calls(home) == ["toolu_0001"], 30)
     call = next(step for step in steps(home) if step.type == "tool_call")
-    assert "content.args" in call.unloaded or len(call.values["content.args"]["content"]) == megabytes << 20
+    assert "content.args" in call.unloaded or len(shown(call.values["content.args"])["content"]) == megabytes << 20
 
 
 def test_one_delivery_that_comes_twice_is_recorded_once(home: Home, deliver: Deliver) -> None:
@@ -450,7 +451,7 @@ def test_what_a_session_runs_under_is_recorded_and_so_is_a_change(
     wait_for(lambda: configured(home))
     mark = configured(home)[0]
     assert (mark.type, mark.meta["trigger"]) == ("checkpoint", "session_start")
-    inputs = mark.values["content.configuration"]
+    inputs = shown(mark.values["content.configuration"])
     assert "project:CLAUDE.md" in [item["name"] for item in inputs["instructions"]]
     assert [item["name"] for item in inputs["permissions"]] == ["mode"]
     assert {"CODEX_HOME"} <= {item["name"] for item in inputs.get("environment", [{"name": "CODEX_HOME"}])}

@@ -9,6 +9,7 @@ from tallystick.journal.archive import Archive
 from tallystick.journal.home import Home
 from tallystick.setup.demo import forge, lay_out_samples, refused_call
 from tallystick.trust.verify import verify_store
+from tests.support.shown import shown
 
 
 def test_the_samples_become_a_home_folder_with_hidden_files(tmp_path: Path) -> None:
@@ -22,7 +23,7 @@ def test_the_samples_become_a_home_folder_with_hidden_files(tmp_path: Path) -> N
 
 def test_a_refused_call_is_found_with_its_result(samples: Home) -> None:
     call, result = refused_call(samples)
-    assert call.values["content.args"]["command"] == "git push --force origin main"
+    assert shown(call.values["content.args"])["command"] == "git push --force origin main"
     assert result.meta["decision"] == "deny"
     assert call.meta["corr"] == result.meta["corr"]
     assert call.session == result.session

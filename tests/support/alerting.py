@@ -14,7 +14,7 @@ from tallystick.journal.home import Home
 from tallystick.model.step import Json, Opening, Ref, Source, Step
 from tallystick.policy.alert import alert_of_decision
 from tallystick.recording.alert_chain import AlertChain, known_head, place_of
-from tallystick.recording.record import sealable
+from tallystick.recording.record import as_said
 from tallystick.recording.session_writer import SessionWriter, Taken
 from tallystick.trust.rebuild import rebuild
 from tallystick.workspace.indexing import bring_up_to_date, take_alerts
@@ -94,7 +94,7 @@ def refuse(
         after=(Ref(id_),),
         within=Ref(id_),
     )
-    session_writer.add(AGENT, replace(decision, values=sealable(decision.values)))
+    session_writer.add(AGENT, replace(decision, values=as_said(decision.values)))
     record = session_writer.writer.find(AGENT, session)
     assert record is not None
     alert = alert_of_decision(decision, call, place_of(record, taken.n), created_at=1_767_323_045_000 + number)

@@ -15,7 +15,7 @@ from tallystick.live.alerts import decided_step
 from tallystick.model.decision import Call, Decision, Effect
 from tallystick.model.effect import EffectKind, FileEffect
 from tallystick.model.step import Json, Opening, Ref, SessionKind, Source, Step
-from tallystick.recording.record import sealable
+from tallystick.recording.record import as_said
 from tallystick.recording.session_writer import SessionWriter
 from tallystick.recording.store import init_store
 from tallystick.workspace.index_live import index_sessions
@@ -76,7 +76,7 @@ class Work:
             source=Source.HOOK,
             kind=SessionKind.ROOT if parent is None else SessionKind.CHILD,
             parent=Ref(session=parent) if parent is not None else None,
-            values=sealable({"personal.cwd": str(self.project)}),
+            values=as_said({"personal.cwd": str(self.project)}),
         )
         self._begun[(agent, session)] = opening
         self.session_writer.open(opening)
@@ -164,6 +164,6 @@ class Work:
             type=kind,
             source=Source.HOOK,
             source_id=f"{name}/{kind}",
-            meta=sealable(meta),
-            values=sealable(values),
+            meta=as_said(meta),
+            values=as_said(values),
         )

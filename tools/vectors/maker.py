@@ -15,7 +15,7 @@ from typing import Any
 from tallystick.seal.canonical import canonical
 from tallystick.seal.hashes import genesis
 from tallystick.seal.keys import SigningKey, did_key
-from tallystick.seal.line import Sealed, Slot, seal_line
+from tallystick.seal.line import Sealed, Slot, seal_texts
 from tallystick.seal.merkle import merkle_root
 from tallystick.seal.note import sign_note
 
@@ -78,7 +78,7 @@ class Journal:
         n = len(self.sealed)
         self.specs.append(spec)
         self.sealed.append(
-            seal_line(
+            seal_texts(
                 Slot(
                     self.sid,
                     n,
@@ -86,7 +86,10 @@ class Journal:
                     tuple(self.hash(item) if isinstance(item, int) else item for item in spec.parents),
                 ),
                 seed=spec.seed or sha256(f"seed {self.sid} {n}".encode()).digest(),
-                values={"meta": {"recorded": moment(n), **spec.meta}, **spec.values},
+                json={
+                    name: canonical(value)
+                    for name, value in {"meta": {"recorded": moment(n), **spec.meta}, **spec.values}.items()
+                },
                 raw=spec.raw,
             )
         )

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from tallystick.seal.tagged import tag, tag_cut, tag_number
+from tallystick.model.raw import NumberText
+from tallystick.seal.tagged import tag, tag_cut
 from tools.vectors.maker import Journal, Spec, Store, beta, lone, session_id
 from tools.vectors.vector import Vector, sound_file, sound_store
 
@@ -91,7 +92,7 @@ def tagged() -> Journal:
     nested: Any = "the innermost"
     for _ in range(70):
         nested = [nested]
-    other = {"deep": tag(nested), "too large": tag_cut(5_000_000_000), "literal": tag_number("1e400")}
+    other = {"deep": tag(nested), "too large": tag_cut(5_000_000_000), "literal": tag(NumberText("1e400"))}
     journal.add("tool_result", {"content.output": other}, source_id="c1/result")
     return journal
 

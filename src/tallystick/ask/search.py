@@ -10,7 +10,7 @@ from tallystick.graph.search import search as search_index
 from tallystick.graph.steps import StepEntry
 from tallystick.journal.home import Home
 from tallystick.journal.read import read_at
-from tallystick.model.recorded import Recorded
+from tallystick.model.recorded import Recorded, legible_step
 from tallystick.workspace.index import LARGEST_SEARCHED, Index
 
 
@@ -25,6 +25,7 @@ def search(home: Home, index: Index, text: str, wanted: SearchFilter) -> SearchR
         path = home.journal(entry.session)
         if path is None:
             return None
-        return read_at(home, path, entry.offset, load_blobs=True, largest=LARGEST_SEARCHED)
+        step = read_at(home, path, entry.offset, load_blobs=True, largest=LARGEST_SEARCHED)
+        return None if step is None else legible_step(step)
 
     return search_index(index.graph, text, wanted, read)

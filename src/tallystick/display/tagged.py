@@ -1,24 +1,23 @@
-"""Tagged strings (docs/format.md 3.2), read back for people.
+"""Texts that take the place of a value, for people.
 
-Owns what they stand for on a screen. JSON answers keep them as they are: there no one must guess what was tagged.
+Owns what is said of a value that is not there. JSON answers have the tagged string itself (docs/format.md 3.2): there no one
+must guess what was tagged.
 """
 
 from __future__ import annotations
 
 import re
 
+from tallystick.model.raw import Placeholder
 from tallystick.model.step import Json
 
-_TAGGED = re.compile(r"\x10tally:(?:(nan|inf|-inf)|(num|utf16|json|cut|unsearched|str):(.*))\Z", re.DOTALL)
-_WORDS = {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}
+_GONE = re.compile(r"\x10tally:(cut|unsearched):([0-9]+)(?::([0-9a-f]+))?\Z")
 
 
 def readable(value: Json) -> Json:
-    """A value with its tagged strings replaced by what they stand for. What is not a well-formed tag stays."""
-    if isinstance(value, str):
-        if value.startswith("\x10"):
-            return _readable_text(value)
-        return value
+    """A value as it was said, with what is known of those that were not kept."""
+    if isinstance(value, Placeholder):
+        return _told(value)
     if isinstance(value, dict):
         return {readable(key): readable(item) for key, item in value.items()}
     if isinstance(value, list):
@@ -26,21 +25,11 @@ def readable(value: Json) -> Json:
     return value
 
 
-def _readable_text(text: str) -> str:
-    match = _TAGGED.match(text)
-    if match is None:
-        return text
-    word, kind, rest = match.groups()
-    if word is not None:
-        return _WORDS[word]
+def _told(text: Placeholder) -> str:
+    found = _GONE.match(text)
+    if found is None:
+        return str(text)
+    kind, size, digest = found.groups()
     if kind == "cut":
-        return f"(a value of {rest} bytes, too large to keep)"
-    if kind == "unsearched":
-        size, _, digest = rest.partition(":")
-        return f"(a value of {size} bytes, not recorded: searching it for secrets takes too long; SHA-256 {digest})"
-    if kind == "utf16":
-        try:
-            return bytes.fromhex(rest).decode("utf-16-be", "surrogatepass")
-        except ValueError:
-            return text
-    return str(rest)
+        return f"(a value of {size} bytes, too large to keep)"
+    return f"(a value of {size} bytes, not recorded: searching it for secrets takes too long; SHA-256 {digest})"

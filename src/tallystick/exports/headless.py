@@ -16,33 +16,30 @@ import orjson
 
 from tallystick.catalog.agents import AGENTS
 from tallystick.exports._latest import latest
+from tallystick.model.raw import Instead, NumberText
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Json
 from tallystick.seal import go_json as spelling
 from tallystick.seal.go_json import sorted_keys
-from tallystick.seal.tagged import MARK
+from tallystick.seal.tagged import tag_text
 
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?\Z")
 
 
 def _text(text: str) -> str:
-    if text.startswith(MARK):
-        kind, _, rest = text.removeprefix(MARK).partition(":")
-        if kind == "num" and _NUMBER.match(rest):
-            return rest
-        if kind == "str":
-            text = rest
-        elif kind == "utf16":
-            text = bytes.fromhex(rest).decode("utf-16-be", "replace")
+    if isinstance(text, NumberText) and _NUMBER.match(text):
+        return str(text)
+    if isinstance(text, Instead):
+        text = tag_text(text)
     return spelling.go_text(text)
 
 
 go_json = partial(spelling.go_json, text=_text)
-"""The text of a value. Objects keep their order; tagged strings become what they stand for, where JSON can say it."""
+"""The text of a value. Objects keep their order; a number is written as its source wrote it, where JSON can say it."""
 
 
-# What orjson spells otherwise: whole floats, exponents, and the tagged strings, which it does not know.
-_OTHERWISE = re.compile(rb"[:,\[]-?[0-9]+(?:\.0[,}\]]|(?:\.[0-9]+)?[eE])|\\u0010tally:")
+# What orjson spells otherwise: whole floats and exponents.
+_OTHERWISE = re.compile(rb"[:,\[]-?[0-9]+(?:\.0[,}\]]|(?:\.[0-9]+)?[eE])")
 _ESCAPES = (
     (b"<", rb"\u003c"),
     (b">", rb"\u003e"),
@@ -55,8 +52,8 @@ _ESCAPES = (
 def go_line(record: Mapping[str, Json]) -> bytes:
     """The text of an object in UTF-8: the same as `go_json`, many times quicker where nothing in it is special."""
     try:
-        text = orjson.dumps(record, option=orjson.OPT_STRICT_INTEGER)
-    except TypeError:  # a lone surrogate, an integer beyond 53 bits
+        text = orjson.dumps(record, option=orjson.OPT_STRICT_INTEGER | orjson.OPT_PASSTHROUGH_SUBCLASS)
+    except TypeError:  # half a surrogate pair, an integer beyond 53 bits, a number as text
         text = b""
     if not text or _OTHERWISE.search(text) is not None:
         return go_json(dict(record)).encode("utf-8", "replace")

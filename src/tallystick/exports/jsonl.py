@@ -20,6 +20,7 @@ from collections.abc import Iterable, Iterator
 
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Json
+from tallystick.seal.tagged import as_sealed
 
 NAME = "jsonl"
 LOSSES: tuple[str, ...] = (
@@ -32,7 +33,7 @@ _AT_TOP = ("type", "source", "ts", "recorded")
 
 def write(steps: Iterable[Recorded], *, session: str, with_content: bool) -> Iterator[bytes]:
     """The steps of a session unchanged in the record, revisions included, one a line."""
-    for step in steps:
+    for step in map(as_sealed, steps):
         members = _members(step, session, with_content=with_content)
         shown = {name: value for name, value in members.items() if value not in (None, {}, [])}
         yield json.dumps(shown, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"

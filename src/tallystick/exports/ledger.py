@@ -19,6 +19,7 @@ from tallystick.exports._ledger_check import BadRecord, Check, LedgerVerdict, su
 from tallystick.exports._ledger_forms import PREFIX, PRIMARY, Variant, content_bytes, digest
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Json
+from tallystick.seal.tagged import as_sealed
 
 __all__ = [
     "LOSSES",
@@ -79,7 +80,7 @@ class _Draft(msgspec.Struct):
 def write(steps: Iterable[Recorded], *, session: str, with_content: bool) -> Iterator[bytes]:
     """The records of a session, one a line. Hashes are those of the content in either case."""
     previous, own_hashes = "", list[str]()
-    for draft in _Drafts().of(latest(steps)):
+    for draft in _Drafts().of(latest(map(as_sealed, steps))):
         parent = None
         if draft.parent is not None:
             parent = own_hashes[draft.parent]

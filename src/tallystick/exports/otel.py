@@ -25,6 +25,7 @@ from tallystick.exports._latest import latest
 from tallystick.exports._otlp_json import Note, Span, microseconds, request_lines
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Json
+from tallystick.seal.tagged import as_sealed
 
 NAME = "otel"
 LOSSES: tuple[str, ...] = (
@@ -44,7 +45,7 @@ _SUBAGENT_IDS = ("child", "delegation", "agent_id", "subagent_name", "corr")
 def write(steps: Iterable[Recorded], *, session: str, with_content: bool) -> Iterator[bytes]:
     """Export requests of OTLP, one a line; the root span comes last."""
     trace = _Trace(session, with_content=with_content)
-    spans = trace.spans(step if with_content else replace(step, values={}) for step in latest(steps))
+    spans = trace.spans(step if with_content else replace(step, values={}) for step in latest(map(as_sealed, steps)))
     first = next(spans, None)
     if first is None:
         return

@@ -31,6 +31,7 @@ from tallystick.exports._latest import latest
 from tallystick.exports.lineage import ArtifactVersion, Edge, Lineage, Node
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Json
+from tallystick.seal.tagged import as_sealed
 
 NAMESPACE = "urn:tallystick:"
 _PREFIX = "tally"
@@ -142,7 +143,7 @@ def write(
 ) -> Iterator[bytes]:
     """The document of a session. Without content it has neither prompts, arguments, paths, digests nor evidence."""
     made = _Provenance(session, lineage or Lineage(), with_content=with_content)
-    for step in latest(steps):
+    for step in latest(map(as_sealed, steps)):
         if "corroborates" not in step.meta:
             if with_content:
                 made.take(step)

@@ -12,8 +12,8 @@ from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 
 import msgspec
-import orjson
 
+from tallystick.errors import FormatError
 from tallystick.model.decision import Call
 from tallystick.model.intent import Domain, Effects, Intent, Operation
 from tallystick.policy.calls.reading import CallReading
@@ -24,6 +24,7 @@ from tallystick.policy.risks import environments, searches, secret_managers, sec
 from tallystick.policy.settings import Settings
 from tallystick.policy.taint.origins import REACHES, TAKES
 from tallystick.policy.world import FileKind, World
+from tallystick.seal.tagged import sealed_text
 from tallystick.state.effects import CallEffects
 
 _MOST = 256
@@ -165,8 +166,8 @@ def _keys(call: Call) -> Iterator[tuple[object, ...]]:
     if call.call_id is not None:
         yield call.agent, session, call.call_id
     try:
-        text = orjson.dumps(call.args, option=orjson.OPT_SORT_KEYS)
-    except (TypeError, ValueError):
+        text = sealed_text(call.args)
+    except FormatError:
         return
     if len(text) <= _MOST_BYTES:
         yield call.agent, session, call.tool, text

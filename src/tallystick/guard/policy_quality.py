@@ -29,7 +29,7 @@ from tallystick.guard.fallback_decision import undecided_in
 from tallystick.journal.home import Home
 from tallystick.model.decision import Call, Decision, Effect
 from tallystick.model.step import Json, Opening, Source, Step
-from tallystick.recording.record import sealable
+from tallystick.recording.record import as_said
 from tallystick.recording.session_writer import SessionWriter
 from tallystick.recording.store import init_store
 from tallystick.workspace.index_live import index_sessions
@@ -409,7 +409,7 @@ class History:
     def _begin(self, session_writer: SessionWriter, agent: str, session: str) -> None:
         """Begin a session as an agent does: in a folder, with someone's prompt."""
         self._begun.add((agent, session))
-        cwd = sealable({"personal.cwd": str(self._folder)})
+        cwd = as_said({"personal.cwd": str(self._folder)})
         session_writer.open(Opening(session=session, agent=agent, source=Source.HOOK, values=cwd))
         prompt = _step(session, "user", {}, {"content.text": "Go on."})
         session_writer.add(agent, structs.replace(prompt, opens_request=True))
@@ -418,7 +418,7 @@ class History:
 def _step(session: str, kind: str, meta: Mapping[str, Json], values: Mapping[str, Json]) -> Step:
     name = f"{meta.get('corr', 'prompt')}/{kind}"
     return Step(
-        session=session, type=kind, source=Source.HOOK, source_id=name, meta=sealable(meta), values=sealable(values)
+        session=session, type=kind, source=Source.HOOK, source_id=name, meta=as_said(meta), values=as_said(values)
     )
 
 

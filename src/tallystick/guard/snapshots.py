@@ -92,7 +92,7 @@ class Snapshots:
                 path.unlink(missing_ok=True)
                 return False
             self._drop_oldest()
-        except (TallystickError, OSError, ValueError, OverflowError):
+        except (TallystickError, OSError, TypeError, ValueError, OverflowError):  # half a surrogate pair, for example
             return False
         return True
 

@@ -204,6 +204,14 @@ class FollowedLines(Recording):
             self._note_read(self._file.offset, self._file.digest)
 
 
+def _bytes_of(step: Step) -> bytes:
+    """Something that is the same for the same step alone."""
+    try:
+        return msgspec.msgpack.encode(step)
+    except (TypeError, UnicodeEncodeError):  # a value that JSON has not
+        return repr(step).encode("utf-8", "surrogatepass")
+
+
 def _failed(error: Exception, file: LineTranscript) -> Piece:
     """What is told of a line that its reader could not bear."""
     loss = Loss(kind="bad_line", detail=f"{type(error).__name__}: {error}"[:300], fault=True)
@@ -276,7 +284,7 @@ class FollowedWhole(Recording):
             return False
         if isinstance(event, Opening):
             return event.session not in self._openings
-        digest = blake2b(msgspec.msgpack.encode(event), digest_size=8).digest()
+        digest = blake2b(_bytes_of(event), digest_size=8).digest()
         key = event.source_id
         if key is None:
             key = digest.hex()

@@ -33,7 +33,7 @@ from tallystick.journal.home import Home
 from tallystick.model.effect import EffectKind, FileEffect
 from tallystick.model.ids import SessionId
 from tallystick.model.step import Json, Opening, Ref, SessionKind, Source, Step
-from tallystick.recording.record import SessionRecord, sealable
+from tallystick.recording.record import SessionRecord, as_said
 from tallystick.recording.session_writer import SessionWriter
 
 AGENT = "run"
@@ -167,7 +167,7 @@ class _Recording:
             parent=Ref(session=self._parent, agent=AGENT) if self._parent is not None else None,
             source=Source.WATCH,
             ts=_now(),
-            values=sealable({"personal.cwd": str(self._cwd), "content.args": list(self._command)}),
+            values=as_said({"personal.cwd": str(self._cwd), "content.args": list(self._command)}),
         )
         with self._noting():
             self._session_writer = SessionWriter(self._home)
@@ -310,8 +310,8 @@ class _Recording:
             type=kind,
             source=Source.WATCH,
             source_id=source_id,
-            meta=sealable(meta),
-            values=sealable(values),
+            meta=as_said(meta),
+            values=as_said(values),
         )
 
     def _add(self, step: Step) -> None:

@@ -26,7 +26,7 @@ from tallystick.journal.home import Home
 from tallystick.model.effect import FileEffect
 from tallystick.model.ids import SessionId
 from tallystick.model.step import Opening, Source
-from tallystick.recording.record import SessionRecord, sealable
+from tallystick.recording.record import SessionRecord, as_said
 from tallystick.recording.session_writer import SessionWriter
 
 SENSITIVE = (".ssh", ".aws", ".config/gcloud")
@@ -116,7 +116,7 @@ class FolderWatch:
             source=Source.WATCH,
             ts=now_text(),
             meta={"pid": self._pid} if self._pid is not None else {},
-            values=sealable({"personal.cwd": paths[0], "content.paths": paths}),
+            values=as_said({"personal.cwd": paths[0], "content.paths": paths}),
         )
 
     def _only_one(self) -> Working | None:

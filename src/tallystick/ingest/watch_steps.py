@@ -19,7 +19,7 @@ from tallystick.capture.watch_storm import WatchGap
 from tallystick.model.effect import FileEffect
 from tallystick.model.ids import SessionId
 from tallystick.model.step import Json, Source, Step
-from tallystick.recording.record import SessionRecord, sealable
+from tallystick.recording.record import SessionRecord, as_said
 from tallystick.recording.session_writer import SessionWriter
 
 AGENT = "tallystick.watch"
@@ -86,7 +86,7 @@ def gap_step(gap: WatchGap) -> Step:
 def watch_step(kind: str, meta: dict[str, Json], values: dict[str, Json], *, ts: str) -> Step:
     """A step of whichever session it is added to."""
     kept = {name: value for name, value in values.items() if value is not None}
-    return Step(session=AGENT, type=kind, source=Source.WATCH, ts=ts, meta=sealable(meta), values=sealable(kept))
+    return Step(session=AGENT, type=kind, source=Source.WATCH, ts=ts, meta=as_said(meta), values=as_said(kept))
 
 
 def _moment(at_ms: int) -> str:

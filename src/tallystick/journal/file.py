@@ -21,6 +21,7 @@ from tallystick.journal.durable import sync_folder, write_whole
 from tallystick.journal.home import Home
 from tallystick.journal.lines import LineFile
 from tallystick.journal.opening import open_file, open_to_read
+from tallystick.model.raw import Raw
 from tallystick.model.step import Json
 from tallystick.seal.hashes import genesis
 from tallystick.seal.line import Sealed, Slot, parse_line, seal_line, skim
@@ -256,7 +257,7 @@ class JournalFile:
     def append(
         self,
         meta: Mapping[str, Json],
-        values: Mapping[str, Json] | None = None,
+        values: Mapping[str, Raw] | None = None,
         raw: Mapping[str, bytes] | None = None,
         parents: tuple[str, ...] = (),
     ) -> Appended:
@@ -281,7 +282,7 @@ class JournalFile:
     def _seal(
         self,
         meta: Mapping[str, Json],
-        values: Mapping[str, Json],
+        values: Mapping[str, Raw],
         raw: Mapping[str, bytes],
         parents: tuple[str, ...],
     ) -> Sealed:

@@ -1,7 +1,7 @@
 """Reading recorded steps back.
 
-Owns turning lines into Recorded values, quickly and without verifying: anyone who reports on integrity asks
-trust.verify.
+Owns turning lines into Recorded values, quickly and without verifying: what was tagged to be sealed is read as it was said.
+Anyone who reports on integrity asks trust.verify.
 """
 
 from __future__ import annotations
@@ -17,9 +17,11 @@ from tallystick.errors import FormatError, JournalError
 from tallystick.journal.home import Home
 from tallystick.journal.lines import LineFile
 from tallystick.journal.opening import read_whole
-from tallystick.model.recorded import Recorded
+from tallystick.model.raw import Raw
+from tallystick.model.recorded import OddlyRecorded, Recorded
 from tallystick.seal.limits import BLOB_BYTES
 from tallystick.seal.line import BlobRef, Entry, hash_of
+from tallystick.seal.tagged import ESCAPED_MARK, said
 
 
 class _Line(msgspec.Struct, frozen=True):
@@ -49,7 +51,10 @@ def read_line(home: Home, text: bytes, *, load_blobs: bool = False, largest: int
         line = _DECODER.decode(text)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise FormatError(f"not a journal line: {error}") from error
-    values = {name: value for name, value in line.fields.items() if name != "meta"}
+    values: dict[str, Raw] = {name: value for name, value in line.fields.items() if name != "meta"}
+    kind = Recorded
+    if ESCAPED_MARK in text:
+        kind, values = OddlyRecorded, {name: said(value) for name, value in values.items()}
     raw: dict[str, bytes] = {}
     unloaded: dict[str, int] = {}
     for name, ref in line.blobs.items():
@@ -62,9 +67,11 @@ def read_line(home: Home, text: bytes, *, load_blobs: bool = False, largest: int
             raw[name] = data
         else:
             values[name] = orjson.loads(data)
+            if ESCAPED_MARK in data:
+                kind, values[name] = OddlyRecorded, said(values[name])
     meta = line.fields.get("meta", {})
     entry = line.entry
-    return Recorded(
+    return kind(
         session=entry.sid,
         n=entry.n,
         hash=hash_of(entry).hex(),

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from msgspec.structs import replace
 
 from tallystick.agents.hooks import Payload
+from tallystick.agents.kit.reading import text_of
 from tallystick.model.step import Event, Opening, Step
 
 _FOLDER = "personal.cwd"
@@ -56,7 +57,7 @@ class Whereabouts:
 
     def note(self, agent: str, payload: Payload) -> None:
         """Take in what a hook reported."""
-        openings = (event.values.get("personal.cwd") for event in payload.events if isinstance(event, Opening))
+        openings = (text_of(event.values.get("personal.cwd")) for event in payload.events if isinstance(event, Opening))
         if payload.asks is not None:
             said = payload.asks.cwd
         else:

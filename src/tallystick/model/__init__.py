@@ -8,6 +8,7 @@ __all__ = [
     "moments",
     "paths",
     "plain_text",
+    "raw",
     "recorded",
     "script",
     "step",

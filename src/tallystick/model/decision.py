@@ -9,7 +9,7 @@ import enum
 
 import msgspec
 
-from tallystick.model.step import Json
+from tallystick.model.raw import Raw, legible
 
 
 class Effect(enum.StrEnum):
@@ -32,10 +32,18 @@ class Call(msgspec.Struct, frozen=True, kw_only=True):
     """The agent's own session id."""
     tool: str
     """The agent's own name of the tool."""
-    args: Json = None
+    args: Raw = None
     """The arguments as the agent gave them."""
     cwd: str | None = None
     call_id: str | None = None
+
+
+def legible_call(call: Call) -> Call:
+    """The call as it is judged: see `legible`."""
+    tool, cwd = str(legible(call.tool)), call.cwd
+    if cwd is not None:
+        cwd = str(legible(cwd))
+    return msgspec.structs.replace(call, tool=tool, args=legible(call.args), cwd=cwd)
 
 
 class Evidence(msgspec.Struct, frozen=True, kw_only=True):

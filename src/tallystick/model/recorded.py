@@ -9,15 +9,16 @@ from collections.abc import Mapping
 
 import msgspec
 
+from tallystick.model.raw import Raw, legible
 from tallystick.model.step import Json
 
 
 class Recorded(msgspec.Struct, frozen=True, kw_only=True):
     """One sealed step, read back. `hash` is its id; `session` the journal's id (32 hex digits).
 
-    `values` are the disclosed values by field name, without `meta`; values kept as JSON blobs are among them where the
-    reader was asked to load them. `raw` are loaded raw blobs. `unloaded` names blobs that were not loaded, with their
-    size in bytes; `withheld` names what was erased or is not shown.
+    `values` are the disclosed values by field name, as they were said, without `meta`; values kept as JSON blobs are among
+    them where the reader was asked to load them. `raw` are loaded raw blobs. `unloaded` names blobs that were not loaded,
+    with their size in bytes; `withheld` names what was erased or is not shown.
     """
 
     session: str
@@ -26,7 +27,7 @@ class Recorded(msgspec.Struct, frozen=True, kw_only=True):
     prev: str
     parents: tuple[str, ...]
     meta: Mapping[str, Json]
-    values: Mapping[str, Json] = {}
+    values: Mapping[str, Raw] = {}
     raw: Mapping[str, bytes] = {}
     unloaded: Mapping[str, int] = {}
     withheld: tuple[str, ...] = ()
@@ -59,3 +60,14 @@ class Recorded(msgspec.Struct, frozen=True, kw_only=True):
         if isinstance(rest, dict):
             return rest.get(name)
         return None
+
+
+class OddlyRecorded(Recorded, frozen=True, kw_only=True):
+    """A step of which a value holds what JSON cannot, as it was said."""
+
+
+def legible_step(step: Recorded) -> Recorded:
+    """The step as it is judged and indexed: see `legible`. Nearly all are the very same object."""
+    if not isinstance(step, OddlyRecorded):
+        return step
+    return msgspec.structs.replace(step, values={name: legible(value) for name, value in step.values.items()})

@@ -17,7 +17,17 @@ HOLE = "\0"
 """Stands in a word for what the text does not tell: the output of a command, a variable that no one set."""
 STAR, ANY_ONE, CLASS = "\ue000", "\ue001", "\ue002"
 """Stand in a word for `*`, `?` and `[` where they are wildcards."""
+OPEN, COMMA, CLOSE, SPLIT = "\ue003", "\ue004", "\ue005", "\ue006"
+"""Stand for `{`, `,` and `}` of a brace expansion, and for the blank that splits the value of a variable."""
+_FOREIGN = str.maketrans({HOLE: None, **dict.fromkeys((STAR, ANY_ONE, CLASS, OPEN, COMMA, CLOSE, SPLIT), "\ufffd")})
 _PLAIN = str.maketrans({HOLE: "", STAR: "*", ANY_ONE: "?", CLASS: "["})
+
+
+def unmarked(text: str) -> str:
+    """A text that an agent gives a shell, as the shell reads it: it drops NUL; what are marks here are letters there."""
+    if text.isascii() and HOLE not in text:
+        return text
+    return text.translate(_FOREIGN)
 
 
 class Word(msgspec.Struct, frozen=True):

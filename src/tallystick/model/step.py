@@ -12,6 +12,8 @@ from typing import Any, TypeAlias
 
 import msgspec
 
+from tallystick.model.raw import Raw
+
 Json: TypeAlias = Any
 """A JSON value: None, bool, int, float, str, list, or dict with string keys."""
 
@@ -75,7 +77,7 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
     ts: str | None = None
     """When it happened, as the source writes it (RFC 3339, epoch text is the adapter's to convert)."""
     meta: Mapping[str, Json] = {}
-    values: Mapping[str, Json] = {}
+    values: Mapping[str, Raw] = {}
     raw: Mapping[str, bytes] = {}
     after: tuple[Ref, ...] = ()
     """What it follows from, main parent first; empty: the step before it in its session."""
@@ -98,7 +100,7 @@ class Opening(msgspec.Struct, frozen=True, kw_only=True):
     source: Source = Source.TRANSCRIPT
     ts: str | None = None
     meta: Mapping[str, Json] = {}
-    values: Mapping[str, Json] = {}
+    values: Mapping[str, Raw] = {}
 
 
 class Loss(msgspec.Struct, frozen=True, kw_only=True):

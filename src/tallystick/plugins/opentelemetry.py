@@ -25,7 +25,7 @@ from tallystick.model.step import Json, Source, Step
 from tallystick.recording.jsonify import plain
 from tallystick.recording.messages import parsed, tool_call, tool_result, words
 from tallystick.recording.model_inputs import Said
-from tallystick.recording.record import sealable
+from tallystick.recording.record import as_said
 from tallystick.recording.recorder import Recorder
 from tallystick.recording.session import Session, Subagent, Task
 from tallystick.recording.spans import ModelCall, ToolCall
@@ -208,7 +208,7 @@ class SpanRecorder:
             return
         args = parsed(at.get("gen_ai.tool.call.arguments"))
         if args is not None and args != call.args:  # told only now: a revision of the call
-            values = sealable({"content.args": args})
+            values = as_said({"content.args": args})
             meta = {"corr": call.call_id, "tool": call.tool}
             step = Step(session=session.source_session, type="tool_call", source=Source.OTEL, values=values, meta=meta)
             session.try_put(replace(step, source_id=call.call_id))

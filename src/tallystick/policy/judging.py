@@ -10,7 +10,7 @@ from functools import cache
 
 import msgspec
 
-from tallystick.model.decision import Call
+from tallystick.model.decision import Call, legible_call
 from tallystick.policy.calls.acts import acts_of, is_below
 from tallystick.policy.calls.reader import read_call
 from tallystick.policy.calls.reading import CallReading
@@ -46,7 +46,8 @@ def facts_of(call: Call, ground: Ground, world: World, settings: Settings, detec
 def judged(
     call: Call, ground: Ground, world: World, settings: Settings, detectors: Sequence[Detector] = ()
 ) -> tuple[CallReading, Facts]:
-    """The same, with the call as it was read."""
+    """The same, with the call as it was read: as a program would get it."""
+    call = legible_call(call)
     past = world.past()
     began = past.workspace or call.cwd
     root = _root(began, world, ground.home)

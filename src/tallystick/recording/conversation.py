@@ -16,7 +16,7 @@ from tallystick.errors import TallystickError
 from tallystick.model.step import Input, Json, Opening, SessionKind, Step
 from tallystick.recording.entry_index import written_input
 from tallystick.recording.model_inputs import Index, Said, input_of, is_same_result
-from tallystick.recording.record import SessionRecord, sealable
+from tallystick.recording.record import SessionRecord, as_said
 from tallystick.recording.writable_session import WritableSession, Writes
 
 _MOST_ASKED = 256
@@ -121,8 +121,8 @@ class Conversation:
             type=said.type,
             source=self._session.source,
             source_id=said.source_id,
-            meta=sealable(meta),
-            values=sealable(said.values),
+            meta=as_said(meta),
+            values=as_said(said.values),
             opens_request=opens_request,
         )
 

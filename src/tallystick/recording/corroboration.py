@@ -24,7 +24,7 @@ from tallystick.agents.hooks import UNNAMED
 from tallystick.model.moments import normal_time
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Json, Step
-from tallystick.seal.canonical import canonical
+from tallystick.seal.tagged import sealed_text
 
 _MOST_WAITING = 10_000
 _ONCE = frozenset(("compaction", "session_end"))
@@ -140,11 +140,11 @@ def normal(name: str, value: Json) -> bytes:
     """A value as it is compared: canonical bytes of its normalised form."""
     if name == "content.args":
         command = _command(value)
-        return canonical(command.strip() if command is not None else value)
+        return sealed_text(command.strip() if command is not None else value)
     text = _text(value)
     if text is None:
-        return canonical(value)
-    return canonical(_unframed(text.strip()) if name == "content.output" else text.strip())
+        return sealed_text(value)
+    return sealed_text(_unframed(text.strip()) if name == "content.output" else text.strip())
 
 
 def _command(args: Json) -> str | None:
@@ -202,7 +202,7 @@ def compared(values: Mapping[str, Json], raw: Mapping[str, bytes], meta: Mapping
     rest = {
         key: value for key, value in (members if isinstance(members, dict) else {}).items() if key not in _NOT_COMPARED
     }
-    return canonical([shown, rest, meta.get("tokens"), meta.get("success")]) + b"".join(
+    return sealed_text([shown, rest, meta.get("tokens"), meta.get("success")]) + b"".join(
         name.encode() + data for name, data in sorted(raw.items())
     )
 
@@ -228,7 +228,7 @@ def join_key(step: Step | Recorded, values: Mapping[str, Json]) -> bytes | None:
     if name is None or step.type == "tool_result":
         return None
     tool = step.meta.get("tool")
-    key = canonical([step.type, tool.casefold() if isinstance(tool, str) else None])
+    key = sealed_text([step.type, tool.casefold() if isinstance(tool, str) else None])
     return blake2b(key + normal(name, values[name]), digest_size=16).digest()
 
 
@@ -250,7 +250,7 @@ def _usage_key(tokens: Json) -> bytes | None:
     if not isinstance(tokens, dict) or tokens.get("input") is None or tokens.get("output") is None:
         return None
     counts = [tokens["input"], tokens["output"], tokens.get("cache_read", 0)]
-    return blake2b(canonical(["model_call", *counts]), digest_size=16).digest()
+    return blake2b(sealed_text(["model_call", *counts]), digest_size=16).digest()
 
 
 class Waiting:

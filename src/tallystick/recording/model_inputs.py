@@ -14,8 +14,8 @@ import msgspec
 
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Json
-from tallystick.recording.record import SessionRecord, sealable
-from tallystick.seal.canonical import canonical
+from tallystick.recording.record import SessionRecord, as_said
+from tallystick.seal.tagged import sealed_text
 
 _MOST_RUNS = 600
 _MOST_REMEMBERED = 50_000
@@ -39,7 +39,12 @@ class Said(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def key(self) -> bytes:
         """The same for the same thing said."""
-        return blake2b(msgspec.json.encode((self.type, self.source_id, self.values)), digest_size=16).digest()
+        said = (self.type, self.source_id, self.values)
+        try:
+            data = msgspec.json.encode(said)
+        except (TypeError, UnicodeEncodeError):  # a value that JSON has not
+            data = repr(said).encode("utf-8", "surrogatepass")
+        return blake2b(data, digest_size=16).digest()
 
 
 class Index:
@@ -67,14 +72,14 @@ class Index:
         if digest is None:
             if len(self._digests) >= _MOST_REMEMBERED:
                 self._digests.clear()
-            digest = self._digests[said.key] = _digest(said.type, sealable(said.values))
+            digest = self._digests[said.key] = _digest(said.type, as_said(said.values))
         holders = [n for n in self._holders.get(digest, ()) if n not in used]
         return next((n for n in holders if n > after), holders[0] if holders else None)
 
 
 def _digest(kind: str, values: Mapping[str, Json]) -> bytes:
     shown = {name: value for name, value in values.items() if name.startswith("content.") and name != "content.meta"}
-    return sha256(canonical([kind, shown])).digest()[:16]
+    return sha256(sealed_text([kind, shown])).digest()[:16]
 
 
 def is_same_result(recorded: Recorded, said: Said) -> bool:

@@ -18,6 +18,7 @@ from tallystick.journal.file import JournalFile
 from tallystick.journal.read import read_at, read_line
 from tallystick.model.ids import SessionId
 from tallystick.model.moments import normal_time
+from tallystick.model.raw import Raw
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Input, Json, Ref, Source, Step
 from tallystick.recording.coerce import as_sealed, comparable, fit_raw, fit_values
@@ -27,7 +28,7 @@ from tallystick.recording.event_dedup import EventIndex, Outcome, links, without
 from tallystick.scrubbing.step import scrub_recorded, scrub_step
 from tallystick.seal import limits
 from tallystick.seal.names import fit_meta, is_type
-from tallystick.seal.tagged import tag
+from tallystick.seal.tagged import json_members
 from tallystick.sessions.checkpoints import Checkpoints
 from tallystick.sessions.origins import OPENING, as_revised, is_revised_opening
 from tallystick.sessions.spending import Used
@@ -421,6 +422,6 @@ def tell_time(members: dict[str, Json], ts: str | None, zone: tzinfo) -> None:
         members |= normal_ts(ts, zone)
 
 
-def sealable(values: Mapping[str, Json]) -> dict[str, Json]:
-    """Values from callers of the Python API, with what JSON cannot hold replaced by tagged strings (3.2)."""
-    return {name: tag(value) for name, value in values.items()}
+def as_said(values: Mapping[str, object]) -> dict[str, Raw]:
+    """Values from callers of the Python API, as if an agent had said them."""
+    return json_members(values)

@@ -29,7 +29,7 @@ from tallystick.journal.home import Home, default_folder
 from tallystick.model.step import Json, Opening, Ref, SessionKind, Source
 from tallystick.recording.checkpoints.auto import Checkpointing
 from tallystick.recording.isolation import defined
-from tallystick.recording.record import OnStep, sealable
+from tallystick.recording.record import OnStep, as_said
 from tallystick.recording.session import Session
 from tallystick.recording.session_writer import SessionWriter
 
@@ -157,7 +157,7 @@ class Recorder:
             parent=parent,
             source=source,
             meta=meta,
-            values=sealable({name: value for name, value in values.items() if value is not None}),
+            values=as_said({name: value for name, value in values.items() if value is not None}),
         )
         if kind is SessionKind.CHILD:
             opening = defined(self.session_writer, opening)

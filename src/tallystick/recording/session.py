@@ -29,7 +29,7 @@ from tallystick.recording.checkpoints.write import Mark, mark
 from tallystick.recording.context import ExecutionContext, Place, owner
 from tallystick.recording.conversation import ConversingSession
 from tallystick.recording.model_inputs import Said
-from tallystick.recording.record import SessionRecord, sealable
+from tallystick.recording.record import SessionRecord, as_said
 from tallystick.recording.spans import Block, Enclosing, ModelCall, Request, ToolCall, said_error
 from tallystick.recording.writable_session import WritableSession, Writes
 from tallystick.sessions.checkpoints import Trigger
@@ -432,8 +432,8 @@ def _put(
         session=session.source_session,
         type=kind,
         source=session.source,
-        meta=sealable({"child": other.source_session, **meta}),
-        values=sealable({name: value for name, value in values.items() if value is not None}),
+        meta=as_said({"child": other.source_session, **meta}),
+        values=as_said({name: value for name, value in values.items() if value is not None}),
         after=(*session.ends(), Ref(session=other.source_session, agent=other.agent)),
     )
     return session.put(step).n

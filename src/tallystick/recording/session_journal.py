@@ -31,7 +31,7 @@ from tallystick.recording.recorder import Recorder
 from tallystick.recording.session_journal_reader import JournalReader
 from tallystick.recording.session_writer import SessionWriter
 from tallystick.scrubbing.members import scrub_members
-from tallystick.seal.tagged import tag
+from tallystick.seal.tagged import json_of
 from tallystick.sessions.session_changes import changes
 from tallystick.sessions.session_log import Log
 from tallystick.sessions.session_words import Status
@@ -113,7 +113,7 @@ class JournalStore:
                 source=Source.SDK,
                 ts=ts,
                 meta=spelling,
-                values={name: tag(value) for name, value in values.items() if value is not None},
+                values={name: json_of(value) for name, value in values.items() if value is not None},
             )
         )
 
@@ -197,7 +197,7 @@ class JournalStore:
 
     def note_gap(self, session: str, *, events: int, reason: str, timestamp: str) -> None:
         """Record that events could not be."""
-        values = {"content.reason": tag(reason)}
+        values = {"content.reason": json_of(reason)}
         missed = {"reason": "not-recorded", "events": events}
         with self._locked(session) as (record, live):
             self._add(live.session_writer, record, _step(session, "gap", timestamp, missed, values))
@@ -210,10 +210,10 @@ class JournalStore:
         self.recorder.checkpoints.settle()
         name, at = log.id, log.updated_at
         with self._locked(name) as (record, live):
-            now: dict[str, Json] = {name: tag(getattr(log, name)) for name in _STATE}
+            now: dict[str, Json] = {name: json_of(getattr(log, name)) for name in _STATE}
             if since is not None:
                 kept = Log(status=_standing(record, live), **live.state)
-                log = changes(_tagged(since), _tagged(log)).apply(kept)
+                log = changes(_said(since), _said(log)).apply(kept)
                 now = {name: getattr(log, name) for name in _STATE}
             changed = {name: value for name, value in now.items() if value != live.state[name]}
             status = _STATUSES.get(str(log.status), str(log.status))
@@ -324,9 +324,9 @@ class JournalStore:
         live.woven = size
 
 
-def _tagged(log: Log) -> Log:
-    """A session's own members as they are recorded."""
-    return replace(log, **{name: tag(getattr(log, name)) for name in _STATE})
+def _said(log: Log) -> Log:
+    """A session's own members as they are read back."""
+    return replace(log, **{name: json_of(getattr(log, name)) for name in _STATE})
 
 
 def _standing(record: SessionRecord, live: _Live) -> str:

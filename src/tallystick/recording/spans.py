@@ -21,7 +21,7 @@ from tallystick.recording.conversation import ConversingSession
 from tallystick.recording.event_dedup import Outcome
 from tallystick.recording.messages import said_of, tool_call
 from tallystick.recording.model_inputs import Said
-from tallystick.recording.record import sealable
+from tallystick.recording.record import as_said
 from tallystick.recording.session_writer import Taken
 
 _INTERRUPTIONS = (KeyboardInterrupt, asyncio.CancelledError, GeneratorExit)
@@ -92,8 +92,8 @@ class Enclosing(Block):
             session=self.session.source_session,
             type=kind,
             source=self.session.source,
-            meta=sealable(more.pop("meta", {})),
-            values=sealable(values),
+            meta=as_said(more.pop("meta", {})),
+            values=as_said(values),
             **more,
         )
 
@@ -315,8 +315,8 @@ class Request(Block):
             session=session.source_session,
             type="user",
             source=session.source,
-            meta=sealable(self._meta),
-            values=sealable({"content.text": self._text}),
+            meta=as_said(self._meta),
+            values=as_said({"content.text": self._text}),
             opens_request=True,
         )
         self.n = session.put(step).n

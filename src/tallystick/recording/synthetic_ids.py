@@ -18,7 +18,7 @@ from tallystick.model.ids import SessionId
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Json, Ref, Step
 from tallystick.recording.record import SessionRecord
-from tallystick.seal.canonical import canonical
+from tallystick.seal.tagged import sealed_text
 
 _MOST_SESSIONS = 4096
 _MOST_OPEN_CALLS = 256
@@ -114,7 +114,7 @@ def _open_call(source_id: str, tool: Json, args: Json) -> _OpenCall:
 
 
 def _digest(args: Json) -> bytes:
-    return sha256(canonical(args)).digest()
+    return sha256(sealed_text(args)).digest()
 
 
 # After a restart -----------------------------------------------------------------------------------------------------

@@ -22,7 +22,7 @@ from tallystick.model.step import Input, Json, Opening, Ref, Step
 from tallystick.recording.checkpoints.auto import Checkpointing
 from tallystick.recording.context import ExecutionContext, Place, owner, place_of, set_place
 from tallystick.recording.event_dedup import Outcome
-from tallystick.recording.record import SessionRecord, sealable
+from tallystick.recording.record import SessionRecord, as_said
 from tallystick.recording.session_writer import SessionWriter, Taken
 from tallystick.sessions.checkpoints import occasion
 
@@ -108,8 +108,8 @@ class WritableSession:
             type=type,
             source=self.source,
             source_id=source_id,
-            meta=sealable(meta),
-            values=sealable(values),
+            meta=as_said(meta),
+            values=as_said(values),
             raw=raw or {},
             after=after,
             within=within,

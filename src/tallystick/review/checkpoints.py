@@ -110,6 +110,7 @@ def create_checkpoint(home: Home, wanted: Wanted, *, git: LookAtGit = git_of) ->
 
 
 def _created_mark(step: Recorded, taken: Taken) -> Made:
+    git = step.values.get("content.git")
     return Made(
         id=step.hash,
         session=step.session,
@@ -117,7 +118,7 @@ def _created_mark(step: Recorded, taken: Taken) -> Made:
         position=int(step.meta["position"]),
         position_hash=str(step.meta["position_hash"]),
         label=step.text("content.label") or "",
-        git=step.values.get("content.git"),
+        git=git if isinstance(git, dict) else None,
         tokens=step.meta["tokens_used"],
         replaces=tuple(step.meta.get("replaces", ())),
     )

@@ -1,7 +1,7 @@
 """Secrets in JSON values and in raw bytes.
 
-Owns the way through a value: members whose key says "secret", pairs of a name and a value, options in lists of arguments, and
-the tagged strings of docs/format.md 3.2. Must not know what a step is.
+Owns the way through a value as it was said: members whose key says "secret", pairs of a name and a value, options in lists of
+arguments. Must not know what a step is, nor how anything is sealed.
 """
 
 from __future__ import annotations
@@ -9,25 +9,24 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import lru_cache
 
+from tallystick.model.raw import NestedText, Raw
 from tallystick.model.step import Json
 from tallystick.scrubbing.budget import Counts
 from tallystick.scrubbing.finding import scrub_again, scrub_bytes, scrub_text
 from tallystick.scrubbing.judging import Stands, is_secret
 from tallystick.scrubbing.markers import marker
 from tallystick.scrubbing.names import KIND, Says, says
-from tallystick.seal.tagged import MARK, tag_text
 
 _DEEPEST = 200
 """Deeper values cannot be sealed (docs/format.md 3.2): their deeper parts are text by then."""
-_UTF16 = f"{MARK}utf16:"
 _HEADERS = frozenset(("authorization", "proxy-authorization", "cookie", "set-cookie"))
 _NAMES = ("name", "key", "Name", "Key", "header", "variable")
 _LEAST_NUMBER = 1000
 
 
-def scrub_json(value: Json, counts: Counts, *, depth: int = 0) -> Json:
+def scrub_json(value: Raw, counts: Counts, *, depth: int = 0) -> Json:
     """A JSON value with a marker for each secret; the very same object if none exists."""
-    if type(value) is str:
+    if isinstance(value, str):
         return scrub_string(value, counts)
     if depth >= _DEEPEST:
         return value
@@ -39,17 +38,11 @@ def scrub_json(value: Json, counts: Counts, *, depth: int = 0) -> Json:
 
 
 def scrub_string(text: str, counts: Counts) -> str:
-    """A string, which may be a tagged one, with a marker for each secret."""
-    if not text.startswith(_UTF16):
-        return scrub_text(text, counts)
-    try:
-        real = bytes.fromhex(text[len(_UTF16) :]).decode("utf-16-be", "surrogatepass")
-    except ValueError:
-        return scrub_text(text, counts)
-    clean = scrub_text(real, counts)
-    if clean is real:
-        return text
-    return tag_text(clean)
+    """A string with a marker for each secret. What is left of the text of a deep part is still that."""
+    clean = scrub_text(text, counts)
+    if clean is not text and isinstance(text, NestedText):
+        return NestedText(clean)
+    return clean
 
 
 def scrub_repeats(value: Json, counts: Counts, *, depth: int = 0) -> Json:

@@ -67,18 +67,23 @@ def canonical(value: Json) -> bytes:
         FormatError: `value` has no canonical text: NaN, an infinity, a whole number beyond ±(2^53−1) that is written
             without exponent, a lone surrogate, a key that is not a string, a type that JSON has not.
     """
-    if type(value) is str:
-        try:
-            return orjson.dumps(value)
-        except TypeError:
-            return _reference(value)
+    text = quick(value)
+    if text is None:
+        return _reference(value)
+    return text
+
+
+def quick(value: Json) -> bytes | None:
+    """`canonical` without the reference; None where only that knows the text, if there is one."""
     try:
+        if type(value) is str:
+            return orjson.dumps(value)
         text = orjson.dumps(value, option=_OPTIONS)
         if FAST_DECODER.decode(text) == value and not (_ASTRAL.search(text) and has_astral_key(value)):
             return text
     except (TypeError, RecursionError, msgspec.DecodeError):
         pass
-    return _reference(value)
+    return None
 
 
 def has_astral_key(value: Json) -> bool:

@@ -22,6 +22,8 @@ SIGNATURES = 64
 MAX_N = 1 << 53
 INLINE_BYTES = 64 * 1024
 """A value with more canonical bytes than this is kept as a blob (section 8)."""
+SMALL_BYTES = 8 * 1024
+"""Values up to this size are sealed in one go (section 17): no limit of the format."""
 SAFE_INTEGER = (1 << 53) - 1
 
 _STRING = re.compile(rb'"(?:[^"\\]|\\.)*"?', re.DOTALL)

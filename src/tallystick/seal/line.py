@@ -14,6 +14,7 @@ import msgspec
 
 from tallystick.errors import FormatError
 from tallystick.model.ids import HASH, SESSION_ID
+from tallystick.model.raw import Raw
 from tallystick.model.step import Json
 from tallystick.model.verdict import Rule
 from tallystick.seal import limits
@@ -21,6 +22,7 @@ from tallystick.seal.canonical import canonical, is_canonical, parse
 from tallystick.seal.fastline import commit_all
 from tallystick.seal.hashes import commitment, entry_hash, fields_hash, salt, streamed_commitment
 from tallystick.seal.names import check_meta, is_field_name
+from tallystick.seal.tagged import sealed_text
 
 Kind: TypeAlias = Literal["json", "raw"]
 BlobReader: TypeAlias = Callable[[str], Iterable[bytes] | None]
@@ -112,11 +114,11 @@ class Slot(msgspec.Struct, frozen=True, gc=False):
     parents: tuple[str, ...] = ()
 
 
-def seal_line(slot: Slot, *, seed: bytes, values: Mapping[str, Json], raw: Mapping[str, bytes] | None = None) -> Sealed:
+def seal_line(slot: Slot, *, seed: bytes, values: Mapping[str, Raw], raw: Mapping[str, bytes] | None = None) -> Sealed:
     """Seal one step: commit to every value, chain the entry to the one before it, and write the line in its full form.
 
     Args:
-        seed: 32 fresh random bytes. values: JSON values by field name, `meta` among them.
+        seed: 32 fresh random bytes. values: by field name as they were said, `meta` among them; they are tagged here.
         raw: bytes by field name, always kept as blobs.
 
     Raises:
@@ -126,14 +128,16 @@ def seal_line(slot: Slot, *, seed: bytes, values: Mapping[str, Json], raw: Mappi
         sealed = _seal_small(slot, seed, values)
         if sealed is not None:
             return sealed
-    texts: dict[str, tuple[Kind, bytes]] = {name: ("json", canonical(value)) for name, value in values.items()}
-    for name, data in (raw or {}).items():
-        texts[name] = ("raw", data)
+    return seal_texts(slot, seed=seed, json={name: sealed_text(value) for name, value in values.items()}, raw=raw)
+
+
+def seal_texts(slot: Slot, *, seed: bytes, json: Mapping[str, bytes], raw: Mapping[str, bytes] | None = None) -> Sealed:
+    """The same of values whose canonical bytes are given, by field name. Raises what `seal_line` raises."""
+    texts: dict[str, tuple[Kind, bytes]] = {name: ("json", text) for name, text in json.items()}
+    texts |= {name: ("raw", data) for name, data in (raw or {}).items()}
     _check_writable(texts, slot.parents)
-    commitments: dict[str, bytes] = {}
-    for name in sorted(texts):
-        kind, text = texts[name]
-        commitments[name] = commitment(name, kind, salt(seed, name), text)
+    ordered = ((name, *texts[name]) for name in sorted(texts))
+    commitments = {name: commitment(name, kind, salt(seed, name), text) for name, kind, text in ordered}
     fields = fields_hash(commitments.items()).hex()
     entry = entry_text(fields, slot.n, slot.parents, slot.prev.hex(), slot.sid)
     as_blobs = _blob_names(texts, len(entry))
@@ -142,19 +146,14 @@ def seal_line(slot: Slot, *, seed: bytes, values: Mapping[str, Json], raw: Mappi
     return Sealed(line, entry_hash(entry), slot.n, blobs)
 
 
-_SMALL = 8 * 1024
-
-
-def _seal_small(slot: Slot, seed: bytes, values: Mapping[str, Json]) -> Sealed | None:
+def _seal_small(slot: Slot, seed: bytes, values: Mapping[str, Raw]) -> Sealed | None:
     """`seal_line` for the common step, whose values are JSON and stay in the line; None for any other."""
-    committed = commit_all(seed, values, canonical, _SMALL)
+    committed = commit_all(seed, values, sealed_text, limits.SMALL_BYTES)
     if committed is None:
         return None
     digest, shown = committed
     entry = entry_text(digest, slot.n, slot.parents, slot.prev.hex(), slot.sid)
     line = b'{"entry":%b,"fields":{%b},"seed":"%b"}\n' % (entry, b",".join(shown), seed.hex().encode())
-    if limits.exceeds_depth(line, limits.DEPTH):
-        return None
     return Sealed(line, entry_hash(entry), slot.n)
 
 

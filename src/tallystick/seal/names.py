@@ -13,6 +13,7 @@ from typing import TypeAlias
 from tallystick.errors import FormatError
 from tallystick.model.ids import HASH, SESSION_ID
 from tallystick.model.moments import is_time
+from tallystick.model.raw import Instead
 from tallystick.model.step import Json
 from tallystick.seal.limits import META_DEPTH, SAFE_INTEGER
 
@@ -126,7 +127,7 @@ def _refuse(why: str) -> FormatError:
 
 def _check_value(value: Json, key: str, *, depth: int) -> None:
     if isinstance(value, str):
-        if not is_meta_string(value):
+        if isinstance(value, Instead) or not is_meta_string(value):
             raise _refuse(f"{key}: {value[:60]!r} is no word of the program")
     elif isinstance(value, dict | list):
         if depth > META_DEPTH:

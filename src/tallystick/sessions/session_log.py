@@ -15,7 +15,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 import msgspec
 
 from tallystick.model.step import Json
-from tallystick.seal.tagged import tag
+from tallystick.seal.tagged import json_members
 
 NO_TIME = "0001-01-01T00:00:00Z"
 """A time that is not there, as the agent writes it."""
@@ -210,25 +210,26 @@ def event_members(event: Event, *, foreign: Callable[[Any], Json] | None = None)
 
 
 def safe_members(event: Event, *, foreign: Callable[[Any], Json] | None = None) -> dict[str, Json]:
-    """An event as JSON whatever a program put into it: what JSON cannot hold becomes a tagged string.
+    """An event as JSON whatever a program put into it: numbers that JSON cannot hold are texts.
 
     Args:
         foreign: makes JSON of things that are none; default: the name of their class.
     """
     try:
-        members: dict[str, Json] = tag(event_members(event, foreign=foreign or named))
+        members = json_members(event_members(event, foreign=foreign or named))
     except (TypeError, ValueError, RecursionError):  # a key that is not text, a list that holds itself
         bare = msgspec.structs.replace(event, args={"unreadable": named(event.args)}, extra={})
         if event.meta is not None:
             bare = msgspec.structs.replace(bare, meta=msgspec.structs.replace(event.meta, subagent_inputs={}, extra={}))
-        members = tag(event_members(bare, foreign=named))
+        members = json_members(event_members(bare, foreign=named))
     for name in _TEXTS & members.keys():
         if not isinstance(members[name], str):  # a result as a dict, for example: the agent's readers take text alone
             members[name] = json.dumps(members[name], ensure_ascii=False)
     if not isinstance(members.get("args", {}), dict):
         members["args"] = {"input": members["args"]}
-    if isinstance(members.get("duration_ms"), float):
-        members["duration_ms"] = round(members["duration_ms"])
+    duration = members.get("duration_ms")
+    if isinstance(duration, float):
+        members["duration_ms"] = round(duration)
     return members
 
 
@@ -285,7 +286,7 @@ def footer_record(log: Log) -> dict[str, Json]:
 def _safe(values: Mapping[str, Json]) -> dict[str, Json]:
     """What a program says of its session, as JSON of any kind."""
     try:
-        safe: dict[str, Json] = tag(msgspec.to_builtins(dict(values), enc_hook=named, str_keys=True))
+        safe = json_members(msgspec.to_builtins(dict(values), enc_hook=named, str_keys=True))
     except (TypeError, ValueError, RecursionError):
         safe = {"unreadable": named(values)}
     return safe

@@ -83,8 +83,9 @@ def forge(home: Home, call: Recorded) -> Forged:
     """
     path = home.journal(call.session)
     command = None
-    if isinstance(call.values.get("content.args"), dict):
-        command = call.values["content.args"].get("command")
+    args = call.values.get("content.args")
+    if isinstance(args, dict):
+        command = args.get("command")
     if path is None or not isinstance(command, str) or not command.isascii() or '"' in command or "\\" in command:
         raise NotFoundError(f"step {call.session}:{call.n} has no plain command to change")
     changed = command[:-1] + ("x" if command[-1] != "x" else "y")

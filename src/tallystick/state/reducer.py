@@ -15,7 +15,7 @@ import msgspec
 from tallystick.model.decision import Call
 from tallystick.model.intent import Intent
 from tallystick.model.plain_text import plain_text
-from tallystick.model.recorded import Recorded
+from tallystick.model.recorded import Recorded, legible_step
 from tallystick.model.step import Json
 from tallystick.policy.taint.origins import TAKES
 from tallystick.policy.taint.secret_output import shows_secret
@@ -85,6 +85,7 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
 
 def advance(state: FamilyState, told: FamilyStep, known: Knowledge) -> tuple[FamilyState, Facts]:
     """What a family has done after one more step of it, and what that step made known."""
+    told = FamilyStep(told.start, legible_step(told.step))
     turn = _Turn(state, known)
     if is_first_account(told.step):
         turn.take(told.start, told.step)

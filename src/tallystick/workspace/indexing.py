@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from tallystick.errors import JournalError, NotFoundError
 from tallystick.graph.alerts import Seen, has_new_alerts, project_alerts
 from tallystick.graph.graph import Graph, GraphError, Mode, OutdatedError, empty_graph
@@ -20,7 +22,7 @@ from tallystick.graph.project import as_copied, forget, is_settled, outdated_jou
 from tallystick.graph.queries import indexed_sessions
 from tallystick.journal.home import Home
 from tallystick.journal.read import Placed, read_at, read_file
-from tallystick.model.recorded import Recorded
+from tallystick.model.recorded import OddlyRecorded, Recorded, legible_step
 from tallystick.workspace import index_writer
 from tallystick.workspace.index import LARGEST_SEARCHED, Index
 from tallystick.workspace.index_elsewhere import REMARK, is_writable, open_if, temporary_copy
@@ -45,7 +47,14 @@ def journals_of(home: Home, sessions: Iterable[str] | None = None) -> Iterator[J
 
 
 def _reader(home: Home, file: str) -> Callable[[int], Iterable[Placed]]:
-    return lambda start: read_file(home, Path(file), start=start, load_blobs=True, largest=LARGEST_SEARCHED)
+    def read(start: int) -> Iterator[Placed]:
+        for placed in read_file(home, Path(file), start=start, load_blobs=True, largest=LARGEST_SEARCHED):
+            if isinstance(placed.step, OddlyRecorded):
+                yield replace(placed, step=legible_step(placed.step))
+            else:
+                yield placed
+
+    return read
 
 
 def _unheard(_bytes: int) -> None:

@@ -12,6 +12,7 @@ from tallystick.agents.aider import transcript as aider
 from tallystick.agents.aider.transcript import Block, Kind, blocks_of
 from tallystick.model.step import Event, Input, Loss, Opening, Step
 from tests.agents.conftest import ReadEvents
+from tests.support.shown import shown
 
 RECORDING = next((Path(__file__).parents[2] / "recordings" / "aider").glob("*/project/.aider.chat.history.md"))
 CHAT = (
@@ -71,11 +72,13 @@ def test_the_recording_shows_what_was_edited_committed_undone_and_run(read_event
     assert effects[0][1] == {"content.path": "stock.py"}
     assert effects[3][1] == effects[4][1] == fixed
     [process] = [step for step in found if step.type == "process"]
-    assert process.values["content.args"]["command"].startswith("python3 -c ")
+    assert shown(process.values["content.args"])["command"].startswith("python3 -c ")
 
 
 def test_an_answer_keeps_its_indentation_and_its_own_marks(read_events: ReadEvents) -> None:
-    said = [step.values["content.text"] for step in steps(read_events(aider, RECORDING)) if step.type == "assistant"]
+    said = [
+        shown(step.values["content.text"]) for step in steps(read_events(aider, RECORDING)) if step.type == "assistant"
+    ]
     assert "    indented, and kept so" in said[1]
     assert said[2] == "It counts every shelf.\n\n> a quotation\n\n#### A heading\n\n# A title"
 

@@ -15,6 +15,7 @@ from tests.agents.claude_lines import (
 )
 from tests.agents.mutations import losses_of, steps_of, types_of
 from tests.support.cases import each
+from tests.support.shown import shown
 
 PIXEL = b"\x89PNG\r\n\x1a\nnot really"
 PIXEL_TEXT = base64.b64encode(PIXEL).decode()
@@ -64,7 +65,7 @@ def test_a_step_has_no_more_parts_than_fit() -> None:
     ]
     step = one(read(user("u", None, pictures)), "u")
     assert len(step.raw) + len(step.values) <= 30
-    assert step.values["content.blocks"][39] == pictures[39]
+    assert shown(step.values["content.blocks"])[39] == pictures[39]
 
 
 def test_a_prompt_that_was_queued_is_a_prompt() -> None:

@@ -23,6 +23,7 @@ from tests.agents.claude_lines import (
     user,
 )
 from tests.agents.mutations import lines_of, losses_of, mutated, names_of, pieces_of, steps_of, types_of
+from tests.support.shown import shown
 
 ReadEvents = Callable[[Adapter, Path], list[Event]]
 
@@ -94,7 +95,7 @@ def test_a_message_comes_as_its_call_then_its_blocks(read_events: ReadEvents) ->
     events = read_events(claude_code, ALL[0])
     first = [step for step in steps_of(events) if step.type != "system"][1:6]
     assert [step.type for step in first] == ["model_call", "assistant", "assistant", "tool_call", "tool_result"]
-    assert first[1].values["content.thinking"].startswith("The ticket gives the numbers.")
+    assert shown(first[1].values["content.thinking"]).startswith("The ticket gives the numbers.")
     assert first[2].values == {"content.text": "I'll start with the ticket."}
     assert first[3].values == {"content.args": {"file_path": "/home/dev/project/docs/ticket-118.txt"}}
     assert all(step.after == (Ref(before.source_id),) for before, step in pairwise(first))
@@ -118,7 +119,7 @@ def test_a_refused_call_says_who_refused_it(read_events: ReadEvents) -> None:
     assert refused.meta["decided_by"] == "hook"
     assert refused.meta["decision_reason"] == "hook:PreToolUse"
     assert refused.meta["success"] is False
-    assert refused.values["content.output"].startswith("PreToolUse:Bash hook error: Forced pushes")
+    assert shown(refused.values["content.output"]).startswith("PreToolUse:Bash hook error: Forced pushes")
     assert refused.values.keys() == {"content.output"}
 
 
@@ -128,14 +129,19 @@ def test_an_image_is_a_part_once(read_events: ReadEvents) -> None:
     assert step.raw["content.part_0"].startswith(b"\x89PNG\r\n")
     assert len(step.raw["content.part_0"]) == 93
     assert step.values["content.output"] == [{"type": "image", "media_type": "image/png", "part": "content.part_0"}]
-    assert step.values["content.result"]["file"]["part"] == "content.part_0"
+    assert shown(step.values["content.result"])["file"]["part"] == "content.part_0"
 
 
 def test_an_edit_keeps_its_patch_and_neither_copy_of_the_file(read_events: ReadEvents) -> None:
     events = read_events(claude_code, ALL[0])
     edit = next(step for step in steps_of(events, "tool_result") if step.meta["tool"] == "Edit")
-    assert edit.values["content.result"].keys() == {"structuredPatch", "userModified", "replaceAll"} - {"replaceAll"}
-    assert "+    return (cents * percent + 50) // 100" in edit.values["content.result"]["structuredPatch"][0]["lines"]
+    assert shown(edit.values["content.result"]).keys() == {"structuredPatch", "userModified", "replaceAll"} - {
+        "replaceAll"
+    }
+    assert (
+        "+    return (cents * percent + 50) // 100"
+        in shown(edit.values["content.result"])["structuredPatch"][0]["lines"]
+    )
 
 
 def test_a_sub_agent_hangs_on_the_call_that_spawned_it(read_events: ReadEvents) -> None:

@@ -6,6 +6,7 @@ from tallystick.agents.cline import hooks as cline
 from tallystick.agents.hooks import HookCommand
 from tallystick.model.step import Ref, SessionKind
 from tests.agents.hooks.recorded import ASK, DENY, openings, payloads, recorded, steps
+from tests.support.shown import shown
 
 _HOOK = HookCommand(python="/usr/bin/python3", hook="/usr/lib/tallystick/hook.py")
 _FIRST = cline.settings(project=False)[0]
@@ -34,9 +35,9 @@ def test_calls_and_results_have_the_models_ids() -> None:
     assert (call.source_id, call.meta["tool"]) == ("call_f2f43edafa0f4f23ae1e4825", "run_commands")
     assert shell.after == (Ref("call_f2f43edafa0f4f23ae1e4825"),)
     assert (shell.meta["success"], shell.meta["duration_ms"]) == (True, 33)
-    assert edit.values["content.args"]["path"] == "/home/dev/project/note.txt"
+    assert shown(edit.values["content.args"])["path"] == "/home/dev/project/note.txt"
     # As in the session's document, where an object is JSON text.
-    assert json.loads(edited.values["content.output"])["query"] == "edit:/home/dev/project/note.txt"
+    assert json.loads(shown(edited.values["content.output"]))["query"] == "edit:/home/dev/project/note.txt"
     assert {payload.session for payload in found} == {"1795294799033_eqplz"}
 
 

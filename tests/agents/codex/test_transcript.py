@@ -20,6 +20,7 @@ from tests.agents.mutations import (
     steps_of,
     types_of,
 )
+from tests.support.shown import shown
 
 ReadEvents = Callable[[Adapter, Path], list[Event]]
 
@@ -103,7 +104,7 @@ def test_only_what_somebody_typed_is_a_prompt(read_events: ReadEvents) -> None:
     prompts = steps_of(read_events(codex, MAIN), "user")
     assert [prompt.meta.get("origin") for prompt in prompts] == ["injected", None, "notification"]
     assert [prompt.opens_request for prompt in prompts] == [False, True, False]
-    assert prompts[1].values["content.text"].startswith("A receipt line with a negative count")
+    assert shown(prompts[1].values["content.text"]).startswith("A receipt line with a negative count")
 
 
 def test_older_versions_tell_injected_prompts_by_their_beginning() -> None:
@@ -151,13 +152,13 @@ def test_results_say_how_the_call_ended(read_events: ReadEvents) -> None:
     assert (failed["success"], failed["exit_code"], failed["tool"]) == (False, 1, "exec_command")
     patched = result_of(steps, "*** Begin Patch")
     assert patched.meta["success"] is True
-    assert sorted(patched.values["content.changes"]) == [
+    assert sorted(shown(patched.values["content.changes"])) == [
         "/home/dev/project/receipts/totals.py",
         "/home/dev/project/tests/test_lines.py",
     ]
     refused = result_of(steps, "push --force")
     assert {"success": False, "decision": "deny", "decided_by": "hook"}.items() <= refused.meta.items()
-    assert refused.values["content.error"].endswith("Open a pull request.")
+    assert shown(refused.values["content.error"]).endswith("Open a pull request.")
 
 
 def test_a_sub_agent_hangs_on_the_step_that_started_it(read_events: ReadEvents) -> None:
@@ -201,7 +202,7 @@ def test_calls_of_a_script_are_inside_it_and_the_model_is_not_shown_them(read_ev
     assert result.after == (Ref(outer.source_id),)
     assert result.meta["success"] is True
     patch = next(step for step in steps if step.meta.get("tool") == "apply_patch" and step.type == "tool_result")
-    assert list(patch.values["content.changes"]) == ["/home/dev/project/docs/size.md"]
+    assert list(shown(patch.values["content.changes"])) == ["/home/dev/project/docs/size.md"]
 
 
 def test_a_compaction_begins_a_continuation(read_events: ReadEvents) -> None:

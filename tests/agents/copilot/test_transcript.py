@@ -12,6 +12,7 @@ from tallystick.agents.copilot import transcript as copilot
 from tallystick.model.step import Event, Input, Json, Loss, Opening, Ref, SessionKind, Step
 from tests.agents.conftest import events_of_lines
 from tests.agents.mutations import lines_of, losses_of, mutated, names_of, pieces_of, steps_of, types_of
+from tests.support.shown import shown
 
 ReadEvents = Callable[[Adapter, Path], list[Event]]
 
@@ -91,7 +92,7 @@ def test_a_sub_agent_is_a_child_of_the_call_that_started_it(read_events: ReadEve
 
 def test_only_the_person_opens_requests(read_events: ReadEvents) -> None:
     prompts = [step for step in steps_of(read_events(copilot, LOG)) if step.opens_request]
-    assert [prompt.values["content.text"][:25] for prompt in prompts] == ["Items without a price sho"]
+    assert [shown(prompt.values["content.text"])[:25] for prompt in prompts] == ["Items without a price sho"]
     events = read(
         line("user.message", "1", content="Go.", source="user"),
         line("user.message", "2", content="Go on.", isAutopilotContinuation=True),

@@ -12,6 +12,7 @@ from tallystick.agents.gemini import transcript as gemini
 from tallystick.model.step import Event, Input, Json, Loss, Opening, Ref, SessionKind, Step
 from tests.agents.conftest import events_of_lines
 from tests.agents.mutations import lines_of, losses_of, mutated, names_of, pieces_of, steps_of, types_of
+from tests.support.shown import shown
 
 ReadEvents = Callable[[Adapter, Path], list[Event]]
 
@@ -83,10 +84,10 @@ def test_the_last_writing_of_a_message_counts(read_events: ReadEvents) -> None:
     first = next(index for index, step in enumerate(steps) if step.type == "model_call")
     usage, thinking, text, tool, result = steps[first : first + 5]
     assert usage.meta["tokens"] == {"input": 3100, "output": 58, "cache_read": 0, "reasoning": 0}
-    assert thinking.values["content.thinking"].startswith("render() builds one row")
+    assert shown(thinking.values["content.thinking"]).startswith("render() builds one row")
     assert text.values == {"content.text": "I'll read render() first."}
     assert tool.values["content.args"] == {"file_path": "/home/dev/project/receipts/render.py"}
-    assert result.values["content.output"].startswith('"""A receipt as text."""')
+    assert shown(result.values["content.output"]).startswith('"""A receipt as text."""')
     assert result.after == (Ref(tool.source_id),)
     assert (result.meta["success"], result.ts) == (True, "2026-11-21T22:46:23.008Z")
 
@@ -106,11 +107,11 @@ def test_a_sub_agent_hangs_on_the_step_that_started_it(read_events: ReadEvents) 
 def test_results_say_how_the_call_ended(read_events: ReadEvents) -> None:
     results = steps_of(read_events(gemini, MAIN), "tool_result")
     refused = next(step for step in results if "decision" in step.meta)
-    assert refused.values["content.output"].endswith("Open a pull request.")
+    assert shown(refused.values["content.output"]).endswith("Open a pull request.")
     assert {"success": False, "decision": "deny", "decided_by": "hook"}.items() <= refused.meta.items()
     failed = next(step for step in results if step.meta.get("exit_code"))
     assert (failed.meta["success"], failed.meta["exit_code"]) == (False, 1)
-    edited = [step.values["content.diff"][:6] for step in results if "content.diff" in step.values]
+    edited = [shown(step.values["content.diff"])[:6] for step in results if "content.diff" in step.values]
     assert edited == ["Index:", "Index:"]
 
 

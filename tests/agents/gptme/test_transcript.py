@@ -14,6 +14,7 @@ from tallystick.model.step import Event, Input, Json, Loss, Opening, Ref, Step
 from tests.agents.conftest import ReadEvents, events_of_lines
 from tests.agents.mutations import lines_of, losses_of, mutated, pieces_of, steps_of, types_of
 from tests.support.laws import examples
+from tests.support.shown import shown
 
 LOGS = Path(__file__).parents[2] / "recordings" / "gptme" / "0.35.1" / ".local" / "share" / "gptme" / "logs"
 RECEIPTS = LOGS / "receipts-currency" / "conversation.jsonl"
@@ -63,15 +64,15 @@ def test_a_recorded_conversation_gives_each_call_its_result(read_events: ReadEve
     assert [result.meta.get("pairing") for result in results] == ["inferred", *[None] * 2, "inferred", *[None] * 4]
     assert [result.meta["success"] for result in results] == [False, True, True, True, False, True, True, True]
     assert [result.meta.get("exit_code") for result in results] == [1, 0, None, None, None, None, 0, None]
-    assert results[4].values["content.output"].startswith("Error during execution: Patch failed")
+    assert shown(results[4].values["content.output"]).startswith("Error during execution: Patch failed")
 
 
 def test_markdown_and_native_calls_have_their_arguments_under_the_same_names(read_events: ReadEvents) -> None:
     calls = steps_of(read_events(gptme, RECEIPTS), "tool_call")
     assert calls[0].values["content.args"] == {"command": "grep -rn EUR receipts"}
     assert calls[1].values["content.args"] == {"command": "cat receipts/render.py"}
-    assert [sorted(call.values["content.args"]) for call in calls[3:6]] == [["patch", "path"]] * 3
-    assert calls[3].values["content.args"]["patch"].startswith("<<<<<<< ORIGINAL\n    rows.append")
+    assert [sorted(shown(call.values["content.args"])) for call in calls[3:6]] == [["patch", "path"]] * 3
+    assert shown(calls[3].values["content.args"])["patch"].startswith("<<<<<<< ORIGINAL\n    rows.append")
 
 
 def test_the_session_is_the_folder_and_its_settings_say_where_it_ran(read_events: ReadEvents) -> None:
@@ -101,7 +102,7 @@ def test_a_model_call_has_tokens_cost_and_time_and_stands_before_what_it_said(re
 def test_every_reply_agrees_with_the_digest_of_its_input(read_events: ReadEvents, path: Path, replies: int) -> None:
     calls = steps_of(read_events(gptme, path), "model_call")
     assert [call.meta["input_log_match"] for call in calls] == [True] * replies
-    assert len(calls[0].values["content.meta"]["input_log_digest"]) == 64
+    assert len(shown(calls[0].values["content.meta"])["input_log_digest"]) == 64
     assert not any("input_log_digest" in call.meta for call in calls)
 
 

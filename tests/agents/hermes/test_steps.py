@@ -6,6 +6,7 @@ import json
 from tallystick.model.step import Ref
 from tests.agents.hermes_rows import Row, asked, fed, find, losses, said, session, steps
 from tests.support.cases import each
+from tests.support.shown import shown
 
 
 def test_structured_content_loses_its_pictures_to_raw_values() -> None:
@@ -14,7 +15,7 @@ def test_structured_content_loses_its_pictures_to_raw_values() -> None:
     parts = [{"type": "text", "text": "What is this?"}, {"type": "image_url", "image_url": {"url": url}}]
     step = find(fed([session("s"), said(1, "s", "user", "\0json:" + json.dumps(parts))]), "m1")
     assert step.values["content.text"] == "What is this?"
-    assert step.values["content.parts"][1] == {"type": "image", "mime": "image/png", "part": "content.part_0"}
+    assert shown(step.values["content.parts"])[1] == {"type": "image", "mime": "image/png", "part": "content.part_0"}
     assert step.raw == {"content.part_0": picture}
 
 

@@ -32,6 +32,7 @@ from tests.agents.hermes_rows import (
     twice_in_place,
 )
 from tests.support.laws import examples
+from tests.support.shown import shown
 
 RECORDING = Path(__file__).parents[2] / "recordings" / "hermes" / "0.19.0" / ".hermes" / "state.db"
 
@@ -92,7 +93,7 @@ def test_a_call_is_paired_with_its_result(recorded: list[Event]) -> None:
     assert result.meta["success"] is True
     assert result.meta["exit_code"] == 0
     assert result.after == (Ref("call_1_0"),)
-    assert json.loads(result.values["content.output"])["output"] == "provenance-42"
+    assert json.loads(shown(result.values["content.output"]))["output"] == "provenance-42"
 
 
 def test_a_sub_agent_hangs_on_the_call_that_gave_its_goal(recorded: list[Event]) -> None:

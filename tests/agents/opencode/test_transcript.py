@@ -17,6 +17,7 @@ from tallystick.capture.sqlite_rows import read_rows
 from tallystick.model.step import Event, Input, Loss, Opening, Ref, SessionKind, Step
 from tests.agents.conftest import ReadEvents
 from tests.agents.damage import JSON, spoilt
+from tests.support import shown as looked
 from tests.support.laws import examples
 
 RECORDING = Path(__file__).parents[2] / "recordings/opencode/1.18.33/.local/share/opencode/opencode.db"
@@ -127,10 +128,10 @@ def test_a_sub_agent_hangs_on_the_call_that_started_it(recorded: list[Event]) ->
 def test_a_refused_and_a_failing_command_did_not_succeed(recorded: list[Event]) -> None:
     failed = {str(step.source_id): step for step in steps(recorded) if step.meta.get("success") is False}
     refused = failed.pop("call_0671474b92b54188bd5f39f8/result")
-    assert refused.values["content.error"].startswith("Forced pushes to main are not allowed")
+    assert looked.shown(refused.values["content.error"]).startswith("Forced pushes to main are not allowed")
     [(_, failing)] = failed.items()
     assert failing.meta["exit_code"] == 1
-    assert "ModuleNotFoundError" in failing.values["content.output"]
+    assert "ModuleNotFoundError" in looked.shown(failing.values["content.output"])
 
 
 def test_what_a_request_changed_is_said_at_its_end(recorded: list[Event]) -> None:
@@ -322,7 +323,7 @@ def test_files_become_raw_values() -> None:
         tool("t", "n", "c", attachments=[shown, "odd"]),
     )
     assert find(events, "m").raw == {"content.part_0": b"picture"}
-    assert find(events, "m").values["content.parts"][0]["filename"] == "a.png"
+    assert looked.shown(find(events, "m").values["content.parts"])[0]["filename"] == "a.png"
     assert find(events, "c/result").raw == {"content.part_0": b"picture"}
 
 

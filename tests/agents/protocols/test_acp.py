@@ -17,6 +17,7 @@ from tallystick.agents.protocols.acp import Acp, Side, agent_name
 from tallystick.model.step import Event, Loss, Opening, Ref, SessionKind, Source, Step
 from tests.agents.protocols.acp_talk import Talk, steps
 from tests.support.cases import cases, each, each_case
+from tests.support.shown import shown
 
 TRAFFIC = Path(__file__).parents[2] / "recordings" / "acp"
 AGENTS = cases(__file__, "agents", dict[str, str])
@@ -93,7 +94,7 @@ def test_what_is_asked_is_kept_exactly(name: str) -> None:
     _, events = replayed(name)
     refused = steps(events, "permission")[-1]
     assert "refused.txt" in json.dumps(refused.values["content.shown"])
-    assert {option["kind"] for option in refused.values["content.options"]} >= {"allow_once", "reject_once"}
+    assert {option["kind"] for option in shown(refused.values["content.options"])} >= {"allow_once", "reject_once"}
     assert refused.meta["option_kind"] == "reject_once"
     assert refused.meta["decided_by"] == "user"
     assert refused.meta["duration_ms"] >= 0
@@ -103,7 +104,7 @@ def test_what_is_asked_is_kept_exactly(name: str) -> None:
 def test_history_that_is_told_again_is_no_new_activity(name: str) -> None:
     _, events = replayed(name)
     (told, *_) = [step for step in steps(events) if step.meta.get("subtype") == "replay"]
-    assert told.meta["updates"] == len(told.values["content.replay"])
+    assert told.meta["updates"] == len(shown(told.values["content.replay"]))
     assert "Create out.txt and note.txt" in json.dumps(told.values["content.replay"])
 
 
@@ -111,7 +112,7 @@ def test_hermes_own_names_of_calls_are_no_ids() -> None:
     _, events = replayed("hermes-agent-0.19.0")
     assert all((step.source_id or "").startswith(UNNAMED) for step in steps(events, "tool_call"))
     asked = steps(events, "permission")[0]
-    assert asked.values["content.shown"]["toolCallId"] == "edit-approval-1"
+    assert shown(asked.values["content.shown"])["toolCallId"] == "edit-approval-1"
     assert asked.meta["corr"] == steps(events, "tool_call")[1].source_id
 
 
@@ -223,7 +224,7 @@ def test_an_extension_is_told_with_its_answer(talk: Talk) -> None:
     talk.ask("_vendor/thing", {"sessionId": "s", "x": 1}, Side.AGENT)
     (told,) = steps(talk.answer({"y": 2}, Side.EDITOR))
     assert (told.meta["method"], told.meta["from"]) == ("_vendor/thing", "agent")
-    assert (told.values["content.params"]["x"], told.values["content.result"]) == (1, {"y": 2})
+    assert (shown(told.values["content.params"])["x"], shown(told.values["content.result"])) == (1, {"y": 2})
 
 
 def lines_of_traffic() -> Iterator[tuple[Side, dict[str, Any]]]:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from tallystick.agents.protocols.otlp import Memory, Signal, events_of
 from tallystick.model.step import Event, Input, Loss, Opening, Ref, SessionKind, Source, Step
 from tests.support.cases import each, each_case
+from tests.support.shown import shown
 
 RECORDINGS = Path(__file__).parents[2] / "recordings" / "otlp"
 AGENTS = {path.name.rsplit("-", 1)[0]: path for path in sorted(RECORDINGS.glob("*.jsonl"))}
@@ -53,7 +54,8 @@ def test_a_real_session_is_told_with_prompt_calls_results_answers_and_usage(agen
     assert set(results) == {f"{call}/result" for call in calls}
     assert all(step.meta["success"] is True and step.meta["duration_ms"] >= 0 for step in results.values())
     commands = {
-        call.values["content.args"].get("command", call.values["content.args"].get("cmd")) for call in calls.values()
+        shown(call.values["content.args"]).get("command", shown(call.values["content.args"]).get("cmd"))
+        for call in calls.values()
     }
     assert COMMAND in commands
 

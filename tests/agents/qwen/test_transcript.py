@@ -12,6 +12,7 @@ from tallystick.agents.qwen import transcript as qwen
 from tallystick.model.step import Event, Input, Json, Loss, Opening, Ref, SessionKind, Step
 from tests.agents.conftest import events_of_lines
 from tests.agents.mutations import lines_of, losses_of, mutated, names_of, pieces_of, steps_of, types_of
+from tests.support.shown import shown
 
 ReadEvents = Callable[[Adapter, Path], list[Event]]
 
@@ -83,18 +84,18 @@ def test_an_answer_is_told_with_the_duration_that_telemetry_gives_it(read_events
     assert tool.values["content.args"] == {"file_path": "/home/dev/project/receipts/render.py"}
     assert result.after == (Ref(tool.source_id),)
     assert (result.meta["success"], result.meta["duration_ms"]) == (True, 51)
-    assert result.values["content.output"].startswith('"""A receipt as text."""')
+    assert shown(result.values["content.output"]).startswith('"""A receipt as text."""')
 
 
 def test_results_say_how_the_call_ended(read_events: ReadEvents) -> None:
     results = steps_of(read_events(qwen, MAIN), "tool_result")
     failed = next(step for step in results if step.meta.get("exit_code"))
     assert {"success": False, "exit_code": 1, "tool": "run_shell_command"}.items() <= failed.meta.items()
-    assert failed.values["content.output"].startswith("Command: python3 -m unittest")
+    assert shown(failed.values["content.output"]).startswith("Command: python3 -m unittest")
     refused = next(step for step in results if "decision" in step.meta)
     assert (refused.meta["success"], refused.meta["decision"]) == (False, "deny")
-    assert refused.values["content.output"].endswith("Open a pull request.")
-    assert [step.values["content.diff"][:6] for step in results if "content.diff" in step.values] == [
+    assert shown(refused.values["content.output"]).endswith("Open a pull request.")
+    assert [shown(step.values["content.diff"])[:6] for step in results if "content.diff" in step.values] == [
         "Index:",
         "Index:",
     ]

@@ -17,6 +17,7 @@ from tallystick.recording.checkpoints.auto import Checkpointing, folder_of, git_
 from tallystick.recording.record import SessionRecord
 from tallystick.recording.session_writer import SessionWriter
 from tallystick.workspace.settings import set_setting
+from tests.support.shown import shown
 
 GIT = {"head": "1234", "ref": "refs/heads/main"}
 
@@ -194,5 +195,5 @@ def test_whatever_a_step_says_its_label_is_one(session_writer: SessionWriter, re
     marks.settle()
     assert marks.counts.failed == 0
     first, second = checkpoints(session_writer.home, record.sid)
-    assert len(first.values["content.label"]) <= 500
-    assert second.values["content.label"].startswith("goal_end ")
+    assert len(shown(first.values["content.label"])) <= 500
+    assert shown(second.values["content.label"]).startswith("goal_end ")

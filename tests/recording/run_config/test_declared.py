@@ -14,6 +14,7 @@ from tallystick.recording.run_config.declared import LangoInputs, RunsUnder
 from tallystick.recording.session import Session
 from tallystick.sessions.fingerprint import Hook
 from tallystick.workspace.settings import set_setting
+from tests.support.shown import shown
 
 FILTER = Hook(name="security_filter", priority=10)
 COLD = RunsUnder(inputs={"settings": {"temperature": 0.2, "key": "hunter2hunter2"}})
@@ -32,7 +33,7 @@ def test_a_session_begins_with_a_checkpoint_of_what_it_runs_under(home: Home) ->
     assert mark.meta["trigger"] == "session_start"
     assert mark.meta["position"] == 0
     assert sorted(mark.meta["config_sections"]) == ["agent", "settings"]
-    assert [item["name"] for item in mark.values["content.configuration"]["settings"]] == ["key", "temperature"]
+    assert [item["name"] for item in shown(mark.values["content.configuration"])["settings"]] == ["key", "temperature"]
     assert "hunter2" not in text
 
 
@@ -95,7 +96,7 @@ def test_hooks_that_register_late_are_told_by_a_later_checkpoint(home: Home) -> 
         session.runs_under(RunsUnder(lango=LANGO, hooks=(FILTER,)))
         first, later = told(session)
     assert first.values["content.hook_registry"] == []
-    assert json.loads(later.values["content.metadata"]["hook_registry"]) == [
+    assert json.loads(shown(later.values["content.metadata"])["hook_registry"]) == [
         {"name": "security_filter", "priority": 10}
     ]
     assert later.values["content.hook_registry"] == [
@@ -136,4 +137,4 @@ def test_hooks_that_come_with_a_change_are_told_after_it(home: Home) -> None:
         session.runs_under(RunsUnder(inputs=WARM.inputs, hooks=(FILTER,)))
         _, change, mark = told(session)
     assert (change.type, mark.type) == ("config_change", "checkpoint")
-    assert [hook["name"] for hook in mark.values["content.hook_registry"]] == ["security_filter"]
+    assert [hook["name"] for hook in shown(mark.values["content.hook_registry"])] == ["security_filter"]

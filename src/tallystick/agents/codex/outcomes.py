@@ -11,7 +11,7 @@ import re
 import msgspec
 
 from tallystick.agents.kit.columns import known, number
-from tallystick.agents.kit.reading import BadJson, dict_of, int_of, loads, opposite_of, text_of
+from tallystick.agents.kit.reading import BadJson, dict_of, int_of, loads_text, opposite_of, text_of
 from tallystick.model.step import Json
 
 _EXIT = re.compile(r"^(?:Process exited with code|Exit code:) (-?\d{1,9})$", re.MULTILINE | re.ASCII)
@@ -132,7 +132,7 @@ def _structured(text: str) -> Outcome | None:
     if not text.startswith('{"output"'):
         return None
     try:
-        found = dict_of(dict_of(loads(text.encode("utf-8", "surrogatepass")).value).get("metadata"))
+        found = dict_of(dict_of(loads_text(text).value).get("metadata"))
     except BadJson:
         return None
     return _ended(int_of(found.get("exit_code")), number(found.get("duration_seconds")))
@@ -168,7 +168,7 @@ def arguments(text: Json) -> Json:
     if not isinstance(text, str) or not text.lstrip().startswith("{"):
         return text
     try:
-        value = loads(text.encode("utf-8", "surrogatepass")).value
+        value = loads_text(text).value
     except BadJson:
         return text
     if isinstance(value, dict):

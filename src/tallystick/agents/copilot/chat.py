@@ -12,7 +12,7 @@ import msgspec
 
 from tallystick.agents.kit.columns import known, number
 from tallystick.agents.kit.point import Point
-from tallystick.agents.kit.reading import BadJson, dict_of, int_of, list_of, loads, text_of
+from tallystick.agents.kit.reading import BadJson, dict_of, int_of, list_of, loads, loads_text, text_of
 from tallystick.agents.kit.trail import Trail
 from tallystick.model.moments import epoch_time
 from tallystick.model.step import Event, Json, Loss, Opening, Step
@@ -217,7 +217,7 @@ def _object(args: Json) -> Json:
     try:
         value = args
         if isinstance(args, str):
-            value = loads(args.encode("utf-8", "surrogatepass")).value
+            value = loads_text(args).value
     except BadJson:
         return args
     if isinstance(value, dict):

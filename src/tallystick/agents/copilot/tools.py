@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from tallystick.agents.copilot.session import Conversation, CopilotEvent
 from tallystick.agents.kit.media import take_out
 from tallystick.agents.kit.outcomes import ended as ended_with
-from tallystick.agents.kit.reading import BadJson, dict_of, int_of, list_of, loads, text_of
+from tallystick.agents.kit.reading import BadJson, dict_of, int_of, list_of, loads_text, text_of
 from tallystick.model.moments import normal_time
 from tallystick.model.step import Event, Json, Loss
 
@@ -42,7 +42,7 @@ def _object(args: Json) -> Json:
     if not isinstance(args, str) or not args.startswith("{"):
         return args
     try:
-        value = loads(args.encode("utf-8", "surrogatepass")).value
+        value = loads_text(args).value
     except BadJson:
         return args
     if isinstance(value, dict):

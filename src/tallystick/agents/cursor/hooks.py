@@ -15,7 +15,7 @@ from tallystick.agents.hooks import SILENT, HookCommand, Payload, Reply, Setting
 from tallystick.agents.hooks.asks import answer_to
 from tallystick.agents.hooks.common_steps import Telling, known, unnamed
 from tallystick.agents.hooks.payload import Said, payload_of
-from tallystick.agents.kit.reading import BadJson, int_of, list_of, loads, text_of
+from tallystick.agents.kit.reading import BadJson, int_of, list_of, loads_text, text_of
 from tallystick.model.decision import Decision
 from tallystick.model.step import Json, Step
 from tallystick.seal.canonical import canonical
@@ -94,7 +94,7 @@ def _object(value: Json) -> Json:
     if not isinstance(value, str) or not value.lstrip().startswith("{"):
         return value
     try:
-        return loads(value.encode("utf-8", "surrogatepass")).value
+        return loads_text(value).value
     except BadJson:
         return value
 

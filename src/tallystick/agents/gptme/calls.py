@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from tallystick.agents.kit.reading import BadJson, loads
+from tallystick.agents.kit.reading import BadJson, loads_text
 from tallystick.agents.kit.spelling import words
 from tallystick.model.step import Json
 
@@ -289,7 +289,7 @@ def _native_calls(text: str) -> Iterator[Part]:
         if end is None:
             return
         try:
-            args = loads(text[match.end() : end].encode("utf-8", "surrogatepass")).value
+            args = loads_text(text[match.end() : end]).value
         except BadJson:
             args = text[match.end() : end]
         yield Part(match.start(), end, tool=match[1], args=args, call_id=match[2], syntax="native")

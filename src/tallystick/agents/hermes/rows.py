@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from tallystick.agents.kit.columns import micros, number, parsed, word
-from tallystick.agents.kit.reading import BadJson, dict_of, int_of, loads, text_of
+from tallystick.agents.kit.reading import BadJson, dict_of, int_of, loads_text, text_of
 from tallystick.agents.kit.spelling import names
 from tallystick.model.step import Json
 
@@ -194,7 +194,7 @@ def decoded(value: Json) -> Json:
     if text is None or not text.startswith(_STRUCTURED):
         return value
     try:
-        return loads(text[len(_STRUCTURED) :].encode("utf-8", "surrogatepass")).value
+        return loads_text(text[len(_STRUCTURED) :]).value
     except BadJson:
         return value
 
@@ -203,7 +203,7 @@ def _calls(value: Json) -> tuple[Json, str | None]:
     if not isinstance(value, str) or not value:
         return None, None
     try:
-        return loads(value.encode("utf-8", "surrogatepass")).value, None
+        return loads_text(value).value, None
     except BadJson as error:
         return None, str(error)
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tallystick.agents.kit.reading import BadJson, loads
+from tallystick.agents.kit.reading import BadJson, loads_text
 from tallystick.model.moments import epoch_time
 from tallystick.model.step import Json
 
@@ -33,7 +33,7 @@ def parsed(value: Json) -> Json:
     """What a cell of JSON text says; None if it holds none."""
     try:
         if isinstance(value, str):
-            return loads(value.encode("utf-8", "surrogatepass")).value
+            return loads_text(value).value
         return None
     except BadJson:
         return None

@@ -1,7 +1,7 @@
 """Reading an agent's JSON without losing or altering anything (docs/format.md 3.2).
 
-Owns the tolerant parser: what JSON cannot hold becomes a tagged string that keeps the literal, a duplicate key keeps its
-last value and is counted. Must not know what any agent's members mean.
+Owns the tolerant parser: values come out as they were said (model/raw.py), a number that no value holds as its literal; a
+duplicate key keeps its last value and is counted. Must not know what any agent's members mean, nor how values are sealed.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from typing import Any
 import msgspec
 import orjson
 
+from tallystick.model.raw import NestedText, NumberText
 from tallystick.model.step import Event, Json, Loss
 from tallystick.seal import limits
-from tallystick.seal.tagged import MARK, tag, tag_number
 
 _MOST_DEPTH = 60
 
@@ -32,7 +32,7 @@ class BadJson(ValueError):
 
 
 def loads(text: bytes) -> Parsed:
-    """Parse JSON from an agent. The value can be sealed as it is.
+    """Parse JSON from an agent.
 
     Raises:
         BadJson: not UTF-8, or not JSON.
@@ -42,7 +42,7 @@ def loads(text: bytes) -> Parsed:
         # The writer refuses integers that the format has not. The parser says nothing of duplicate keys, but what it kept
         # then has fewer colons behind quotes than the text.
         written = orjson.dumps(value, option=orjson.OPT_STRICT_INTEGER)
-        plain = written.count(b'":') == text.count(b'":') and b"\\u0010tally:" not in text
+        plain = written.count(b'":') == text.count(b'":')
         if plain and not _is_deep(value, text):
             return Parsed(value)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, TypeError):
@@ -70,7 +70,26 @@ def _is_deep(value: Json, text: bytes) -> bool:
     return isinstance(value, dict | list) and limits.is_deeper(value, _MOST_DEPTH)
 
 
+def loads_text(text: str) -> Parsed:
+    """The same of text, in which lone surrogates may stand: JSON inside a string of JSON.
+
+    Raises:
+        BadJson: not JSON.
+    """
+    try:
+        return loads(text.encode("utf-8"))
+    except UnicodeEncodeError:
+        return _read(text)
+
+
 def _loads_carefully(text: bytes) -> Parsed:
+    try:
+        return _read(text.decode("utf-8"))
+    except UnicodeDecodeError as error:
+        raise BadJson(f"not UTF-8 at byte {error.start}") from error
+
+
+def _read(text: str) -> Parsed:
     duplicates = 0
 
     def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -81,54 +100,43 @@ def _loads_carefully(text: bytes) -> Parsed:
 
     try:
         value = json.loads(
-            text.decode("utf-8"),
+            text,
             object_pairs_hook=pairs,
-            parse_constant=lambda name: _Literal(_CONSTANTS[name]),
+            parse_constant=NumberText,
             parse_int=lambda literal: int(literal) if len(literal) < 16 else _integer(literal),
             parse_float=_float,
         )
-    except UnicodeDecodeError as error:
-        raise BadJson(f"not UTF-8 at byte {error.start}") from error
+        return Parsed(_shallow(value, 0), duplicates)
     except RecursionError as error:
         raise BadJson("nested too deep to read") from error
     except ValueError as error:
         raise BadJson(str(error)) from error
-    return Parsed(_settle(value), duplicates)
 
 
-class _Literal(str):
-    """A tagged string made here, which must not be tagged again."""
-
-    __slots__ = ()
-
-
-_CONSTANTS = {"NaN": f"{MARK}nan", "Infinity": f"{MARK}inf", "-Infinity": f"{MARK}-inf"}
-
-
-def _integer(literal: str) -> int | _Literal:
+def _integer(literal: str) -> int | NumberText:
     if len(literal) > 17 or abs(int(literal)) > limits.SAFE_INTEGER:
-        return _Literal(tag_number(literal))
+        return NumberText(literal)
     return int(literal)
 
 
-def _float(literal: str) -> float | _Literal:
+def _float(literal: str) -> float | NumberText:
     number = float(literal)
     overflows = number in (float("inf"), float("-inf"))
     whole_beyond = abs(number) > limits.SAFE_INTEGER and abs(number) < 1e21
     if overflows or whole_beyond:
-        return _Literal(tag_number(literal))
+        return NumberText(literal)
     return number
 
 
-def _settle(value: Json, depth: int = 0) -> Json:
-    """Tag what needs it, leaving the literals that were tagged while parsing as they are."""
-    if isinstance(value, _Literal):
-        return str(value)
-    if depth >= _MOST_DEPTH or not isinstance(value, dict | list):
-        return tag(value, _depth=_MOST_DEPTH if depth >= _MOST_DEPTH else 0)
+def _shallow(value: Json, depth: int) -> Json:
+    """The value with the JSON text of what is nested too deep in it."""
+    if not isinstance(value, dict | list):
+        return value
+    if depth >= _MOST_DEPTH:
+        return NestedText(json.dumps(value, ensure_ascii=True))
     if isinstance(value, dict):
-        return {tag(key): _settle(item, depth + 1) for key, item in value.items()}
-    return [_settle(item, depth + 1) for item in value]
+        return {key: _shallow(item, depth + 1) for key, item in value.items()}
+    return [_shallow(item, depth + 1) for item in value]
 
 
 def duplicate_key_losses(parsed: Parsed, offset: int) -> Iterator[Loss]:

@@ -17,7 +17,6 @@ import msgspec
 from tallystick.agents.kit.reading import dict_of, list_of, text_of
 from tallystick.model.moments import epoch_time
 from tallystick.model.step import Json
-from tallystick.seal.tagged import tag
 
 Signal: TypeAlias = Literal["logs", "traces", "metrics"]
 
@@ -160,11 +159,10 @@ def _value(value: Json, depth: int) -> Json:
         return {str(pair.get("key")): _value(pair.get("value"), depth + 1) for pair in pairs}
     if kind == "intValue":
         number = whole(inner)
-        if number is None:
-            return tag(inner)
-        return number
+        if number is not None:
+            return number
     if isinstance(inner, str | bool | int | float):
-        return tag(inner)
+        return inner
     return None
 
 

@@ -16,7 +16,7 @@ import msgspec
 from tallystick.agents.hooks import UNNAMED
 from tallystick.agents.kit.columns import known, number, word
 from tallystick.agents.kit.point import Point, after
-from tallystick.agents.kit.reading import BadJson, loads
+from tallystick.agents.kit.reading import BadJson, loads_text
 from tallystick.agents.protocols._otlp_read import Record
 from tallystick.model.step import Event, Input, Json, Loss, Opening, Ref, SessionKind, Source, Step
 
@@ -185,8 +185,8 @@ def parsed(value: Json) -> Json:
     if not isinstance(value, str) or value.lstrip()[:1] not in ("{", "["):
         return value
     try:
-        return loads(value.encode()).value
-    except (BadJson, UnicodeEncodeError):
+        return loads_text(value).value
+    except BadJson:
         return value
 
 

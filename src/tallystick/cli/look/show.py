@@ -27,7 +27,10 @@ if TYPE_CHECKING:
 @pass_run
 def show(run: Run, step: str, is_input: bool) -> None:
     """Show everything about one step. STEP is SESSION:N, SESSION#HASH or HASH; a unique beginning of each is enough."""
+    from msgspec.structs import replace
+
     from tallystick.ask.show import given_to, show_step
+    from tallystick.seal.tagged import as_sealed
     from tallystick.workspace.names import find_step
 
     with opened_index(run) as index:
@@ -38,7 +41,7 @@ def show(run: Run, step: str, is_input: bool) -> None:
         given = given_to(run.home, shown.step)
         run.answer("input", given, _input_text(shown.step, given, run.width))
     else:
-        run.answer("step", shown, _step_text(shown))
+        run.answer("step", replace(shown, step=as_sealed(shown.step)), _step_text(shown))
 
 
 # The step ------------------------------------------------------------------------------------------------------------

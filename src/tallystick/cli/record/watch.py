@@ -98,9 +98,11 @@ def _line(effect: FileEffect) -> str:
 
 def _effect_json(effect: FileEffect) -> str:
     from tallystick.ingest.watch_steps import effect_step
+    from tallystick.seal.tagged import tag
 
     step = effect_step(effect)
-    return envelope("watch-effect", {"ts": step.ts, "meta": step.meta, "values": step.values}, [], on_one_line=True)
+    values = {name: tag(value) for name, value in step.values.items()}
+    return envelope("watch-effect", {"ts": step.ts, "meta": step.meta, "values": values}, [], on_one_line=True)
 
 
 def _data(done: Watched) -> dict[str, object]:

@@ -147,7 +147,7 @@ _LIVE = frozenset(("hook", "acp", "sdk", "watch", "otel"))
 
 def text_or_none(value: Json) -> str | None:
     """The value if it is text."""
-    if type(value) is str:
+    if isinstance(value, str):
         return value
     return None
 

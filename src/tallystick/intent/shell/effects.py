@@ -25,7 +25,7 @@ from tallystick.intent.shell.running import MOST_INTENTS, Running, program_name
 from tallystick.intent.shell.scope import CHANGES_FOLDER
 from tallystick.intent.shell.targets import Target, name_of
 from tallystick.model.intent import Domain, Effects, Intent, Operation
-from tallystick.model.script import HOLE, Command, Redirect, Role, Script, Word
+from tallystick.model.script import HOLE, Command, Redirect, Role, Script, Word, unmarked
 
 _COPYING = frozenset({Operation.COPY_SOURCE, Operation.RENAME})
 _EDITS = frozenset({Operation.EDIT, Operation.WRITE, Operation.APPEND})
@@ -44,7 +44,7 @@ def effects(text: str, environment: Environment) -> Effects:
 def read_effects(text: str, environment: Environment) -> Reading:
     """The same, with what it was found in."""
     engine = _Engine(environment)
-    return engine.reading(read_script(text, engine.environment))
+    return engine.reading(read_script(unmarked(text), engine.environment))
 
 
 def argv_effects(words: Iterable[str], environment: Environment) -> Effects:
@@ -55,13 +55,13 @@ def argv_effects(words: Iterable[str], environment: Environment) -> Effects:
 def read_argv_effects(words: Iterable[str], environment: Environment) -> Reading:
     """The same, with what it was found in."""
     engine = _Engine(environment)
-    return engine.reading(read_argv(words, engine.environment))
+    return engine.reading(read_argv(map(unmarked, words), engine.environment))
 
 
 def read_file_effects(path: str, text: str, language: str, environment: Environment) -> Reading:
     """What a file does when it is run or loaded, its text given; where it is run is the environment's folder."""
     engine = _Engine(environment)
-    return engine.file(path, text, language)
+    return engine.file(path, unmarked(text), language)
 
 
 class _Engine(Running):

@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterator
 import msgspec
 
 from tallystick.intent.shell.grammar import Node, glued, parse, text_of
-from tallystick.intent.shell.quotes import OPEN, SPLIT, alternatives, ansi, bare, count, in_quotes, splitting
+from tallystick.intent.shell.quotes import alternatives, ansi, bare, count, in_quotes, splitting
 from tallystick.intent.shell.scope import Scope, sources
-from tallystick.model.script import HOLE, Word
+from tallystick.model.script import HOLE, OPEN, SPLIT, Word
 
 _PLAIN = re.compile(r"[0-9a-zA-Z#+*/%()<>&|^~\s-]{1,80}")
 _NUMBER = re.compile(r"(?<![\w#])(?:(\d{1,2})#([0-9a-zA-Z]{1,16})|(0[xX][0-9a-fA-F]{1,16})|(\d{1,18}))(?![\w#])")

@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import re
 
-from tallystick.model.script import ANY_ONE, CLASS, STAR
+from tallystick.model.script import ANY_ONE, CLASS, CLOSE, COMMA, OPEN, SPLIT, STAR
 
-OPEN, COMMA, CLOSE, SPLIT = "\ue003", "\ue004", "\ue005", "\ue006"
-"""Stand for `{`, `,` and `}` of a brace expansion, and for the blank that splits the value of a variable."""
 _WILDCARDS = {"*": STAR, "?": ANY_ONE, "[": CLASS}
 _ACTIVE = str.maketrans({**_WILDCARDS, "{": OPEN, ",": COMMA, "}": CLOSE})
 _SPLITTING = str.maketrans({**_WILDCARDS, " ": SPLIT, "\t": SPLIT, "\n": SPLIT})

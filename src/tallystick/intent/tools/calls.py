@@ -8,11 +8,14 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from msgspec import structs
+
 from tallystick.intent.tools.arguments import objects_among, plain_name, text_among
 from tallystick.intent.tools.draft import Draft
 from tallystick.intent.tools.known import CALLING, FILE_RULES, REACHING_RULES, TABLE, Rule
 from tallystick.intent.tools.unlisted import is_local, unlisted
 from tallystick.intent.tools.uses import Code, ToolCall, Uses
+from tallystick.model.raw import legible
 from tallystick.model.step import Json
 
 __all__ = ["Code", "Uses", "uses_of"]
@@ -30,7 +33,7 @@ _SUFFIX = re.compile(r"[-_.:/]")
 
 def uses_of(call: ToolCall) -> Uses:
     """What a call does, as far as its arguments tell. Never raises for anything that JSON can hold."""
-    draft = Draft(call)
+    draft = Draft(structs.replace(call, tool=str(legible(call.tool)), args=legible(call.args)))
     _read(draft, call.tool, 0)
     return draft.done()
 

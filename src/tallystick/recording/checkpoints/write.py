@@ -15,7 +15,7 @@ from tallystick.errors import CheckpointError, UsageError
 from tallystick.journal.home import Home
 from tallystick.model.step import Json, Source, Step
 from tallystick.recording.event_dedup import Outcome
-from tallystick.recording.record import SessionRecord, sealable
+from tallystick.recording.record import SessionRecord, as_said
 from tallystick.recording.session_writer import SessionWriter, Taken
 from tallystick.sessions.checkpoints import Trigger, WhenFull
 from tallystick.workspace.settings import read_settings
@@ -141,7 +141,7 @@ def _step(record: SessionRecord, mark: Mark, label: str, position: int, replaces
         values["content.git"] = dict(mark.git)
     if mark.metadata:
         values["content.metadata"] = _bounded(mark.metadata)
-    return Step(session=record.sid, type="checkpoint", source=mark.source, meta=meta, values=sealable(values))
+    return Step(session=record.sid, type="checkpoint", source=mark.source, meta=meta, values=as_said(values))
 
 
 def _bounded(metadata: Mapping[str, str]) -> dict[str, str]:

@@ -1,0 +1,222 @@
+"""Calls with odd characters in them: what no such character may do is to hide what a call does.
+
+Owns the characters, the places where one is put, and how many variants of how many calls are drawn. Must not know what is
+decided on any of them.
+
+In a place that *holds*, a shell does the same as before: the variant is decided on as strictly as the call was. In the others
+the attack itself may be broken by any character at all; there an odd one may not do more than a plain one in its place.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Sequence
+
+import msgspec
+
+from tallystick.model.step import Json
+
+ODD: dict[str, str] = {
+    "high surrogate": "\ud800",
+    "last high surrogate": "\udbff",
+    "low surrogate": "\udc00",
+    "last low surrogate": "\udfff",
+    "byte as surrogate": "\udc80",
+    "surrogates the wrong way round": "\udc00\ud800",
+    "NUL": "\0",
+    "SOH": "\x01",
+    "BEL": "\x07",
+    "backspace": "\b",
+    "form feed": "\f",
+    "DLE": "\x10",
+    "the mark of tagged strings": "\x10tally:nan",
+    "a tagged string": "\x10tally:utf16:0061",
+    "ESC": "\x1b",
+    "DEL": "\x7f",
+    "NEL": "\x85",
+    "no-break space": "\xa0",
+    "soft hyphen": "\xad",
+    "combining acute": "\u0301",
+    "Arabic letter mark": "\u061c",
+    "Mongolian vowel separator": "\u180e",
+    "zero-width space": "\u200b",
+    "zero-width non-joiner": "\u200c",
+    "zero-width joiner": "\u200d",
+    "left-to-right mark": "\u200e",
+    "line separator": "\u2028",
+    "paragraph separator": "\u2029",
+    "right-to-left override": "\u202e",
+    "word joiner": "\u2060",
+    "isolate": "\u2066",
+    "pop isolate": "\u2069",
+    "ideographic space": "\u3000",
+    "private use": "\ue000",
+    "overlong slash, read as Latin-1": "\xc0\xaf",
+    "variation selector": "\ufe0f",
+    "byte order mark": "\ufeff",
+    "replacement character": "\ufffd",
+    "non-character": "\ufffe",
+    "last non-character": "\uffff",
+    "tag": "\U000e0041",
+    "emoji with joiners": "\U0001f468\u200d\U0001f469",
+    "beyond the planes' end": "\U0010ffff",
+}
+PLAIN = ("x", "\u00e9", "\u2603")
+"""What is put into a place instead, to see what any character does there: a letter, one with an accent, a picture."""
+
+
+class Place(msgspec.Struct, frozen=True):
+    """Where a character is put into the arguments of a call."""
+
+    name: str
+    holds: bool
+    put: Callable[[Json, str], Json | None]
+    """The arguments with the character there; None where they have no such place."""
+
+
+class Variant(msgspec.Struct, frozen=True):
+    """One call with one character in one place."""
+
+    of: int
+    """Which of the calls."""
+    character: str
+    """Its name."""
+    place: int
+    """Which of the places."""
+    args: Json
+
+
+def _in_command(change: Callable[[str, str], str | None]) -> Callable[[Json, str], Json | None]:
+    def put(args: Json, character: str) -> Json | None:
+        if not isinstance(args, dict) or not isinstance(args.get("command"), str):
+            return None
+        changed = change(args["command"], character)
+        if changed is None:
+            return None
+        return {**args, "command": changed}
+
+    return put
+
+
+def _in_longest(change: Callable[[str, str], str | None]) -> Callable[[Json, str], Json | None]:
+    """In the longest text of the arguments, of whatever tool."""
+
+    def put(args: Json, character: str) -> Json | None:
+        if not isinstance(args, dict):
+            return None
+        texts = [name for name, value in args.items() if isinstance(value, str)]
+        if not texts:
+            return None
+        name = max(texts, key=lambda each: len(args[each]))
+        changed = change(args[name], character)
+        if changed is None:
+            return None
+        return {**args, name: changed}
+
+    return put
+
+
+def _with_member(args: Json, character: str) -> Json | None:
+    if isinstance(args, dict):
+        return {**args, "note": character}
+    return None
+
+
+def _with_key(args: Json, character: str) -> Json | None:
+    if isinstance(args, dict):
+        return {character: "x", **args, f"note{character}": [{character: character}]}
+    return None
+
+
+def _is_one_line(command: str) -> bool:
+    return "\n" not in command and "<<" not in command and not command.rstrip().endswith("\\")
+
+
+def _comment_after(command: str, character: str) -> str | None:
+    if _is_one_line(command):
+        return f"{command} # {character}"
+    return f"{command}\n# {character}\n"
+
+
+def _inside_a_comment(command: str, character: str) -> str | None:
+    if _is_one_line(command):
+        return f"{command} # as {character} said"
+    return None
+
+
+def _line_before(command: str, character: str) -> str | None:
+    return f"# {character}\n{command}"
+
+
+def _statement_before(command: str, character: str) -> str | None:
+    return f": '{character}'; {command}"
+
+
+def _statement_after(command: str, character: str) -> str | None:
+    if _is_one_line(command) and not command.rstrip().endswith(("&", ";", "|")):
+        return f"{command}; echo '{character}'"
+    return None
+
+
+def _word_after(command: str, character: str) -> str | None:
+    return f"{command} {character}"
+
+
+def _word_between(command: str, character: str) -> str | None:
+    first, blank, rest = command.partition(" ")
+    if blank:
+        return f"{first} {character} {rest}"
+    return None
+
+
+def _in_quotes(command: str, character: str) -> str | None:
+    for quote in ("'", '"'):
+        before, found, after = command.rpartition(quote)
+        if found:
+            return f"{before}{character}{found}{after}"
+    return None
+
+
+def _appended(text: str, character: str) -> str:
+    return f"{text}{character}"
+
+
+def _prepended(text: str, character: str) -> str:
+    return f"{character}{text}"
+
+
+def _in_the_middle(text: str, character: str) -> str:
+    half = len(text) // 2
+    return f"{text[:half]}{character}{text[half:]}"
+
+
+PLACES: tuple[Place, ...] = (
+    Place("a comment after it", True, _in_command(_comment_after)),
+    Place("inside a comment", True, _in_command(_inside_a_comment)),
+    Place("a comment before it", True, _in_command(_line_before)),
+    Place("a statement before it", True, _in_command(_statement_before)),
+    Place("a statement after it", True, _in_command(_statement_after)),
+    Place("a member of its own", True, _with_member),
+    Place("a key", True, _with_key),
+    Place("a word after it", False, _in_command(_word_after)),
+    Place("between its words", False, _in_command(_word_between)),
+    Place("inside a quoted word", False, _in_command(_in_quotes)),
+    Place("appended", False, _in_longest(_appended)),
+    Place("prepended", False, _in_longest(_prepended)),
+    Place("in the middle", False, _in_longest(_in_the_middle)),
+)
+
+
+def variants(calls: Sequence[Json], most: int, rng: random.Random) -> Iterator[Variant]:
+    """Up to `most` variants of the arguments of some calls: all there are, or as many drawn, each at most once."""
+    total = len(calls) * len(ODD) * len(PLACES)
+    numbers: Sequence[int] = range(total)
+    if most < total:
+        numbers = sorted(rng.sample(range(total), most))
+    names = list(ODD)
+    for number in numbers:
+        of, rest = divmod(number, len(ODD) * len(PLACES))
+        which, where = divmod(rest, len(PLACES))
+        args = PLACES[where].put(calls[of], ODD[names[which]])
+        if args is not None:
+            yield Variant(of, names[which], where, args)
