@@ -30,7 +30,10 @@ def test_a_value_found_once_is_found_again(form: str) -> None:
 
 
 def test_a_value_is_found_again_in_another_value_of_the_same_step() -> None:
-    values = {"content.input": {"command": f"login {VALUE}"}, "content.output": {"env": {"PASSWORD": VALUE}}}
+    values: dict[str, Json] = {
+        "content.input": {"command": f"login {VALUE}"},
+        "content.output": {"env": {"PASSWORD": VALUE}},
+    }
     clean = scrub_step(Step(session="s", type="tool_call", values=values))
     assert VALUE not in str(clean.values)
     assert clean.meta["scrubbed"] == 2
