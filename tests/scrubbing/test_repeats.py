@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 from urllib.parse import quote
 
-from tallystick.model.step import Step
+from tallystick.model.step import Json, Step
 from tallystick.scrubbing.repeats import Repeats
 from tallystick.scrubbing.step import scrub_step
 from tests.scrubbing.scrubbing import scrubbed
