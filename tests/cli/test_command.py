@@ -61,6 +61,7 @@ def test_the_commands_are_those_of_this_version() -> None:
         ),
         *(f"tally signer {word}" for word in ("init", "run", "status", "verify", "leave")),
         *(f"tally anchor {word}" for word in ("status", "git", "tsa", "nats", "list", "verify", "stop")),
+        "tally secrets scan",
         "tally new agent",
         *(f"tally config {word}" for word in ("show", "get", "set", "unset", "path")),
     }

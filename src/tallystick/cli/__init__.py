@@ -68,6 +68,7 @@ _COMMANDS = {
     "signer": ("trust.signer:signer", "Set up a signer: a process of another user that holds the key"),
     "anchor": ("trust.anchor:anchor", "Publish signed log heads to another machine."),
     "erase": ("trust.erase:erase", "Erase a value permanently; the record still verifies."),
+    "secrets": ("trust.secrets:secrets", "Secrets that are in the record already."),
     "new": ("extend.new:new", "Draft what Tallystick can be extended by."),
     "rebuild": ("trust.rebuild:rebuild", "Rebuild the index from the journals."),
 }
@@ -90,7 +91,7 @@ _AREAS = {
     "Look": ("tui", "session", "checkpoint", "log", "show", "replay", "search", "sql", "export"),
     "Ask": ("why", "impact", "graph", "taint", "artifact", "coverage", "drift", "cost"),
     "Decide": ("policy", "alerts", "alert", "verify-log"),
-    "Trust": ("audit-config", "verify", "prove", "signer", "anchor", "erase", "rebuild"),
+    "Trust": ("audit-config", "verify", "prove", "signer", "anchor", "erase", "secrets", "rebuild"),
     "Extend": ("new",),
 }
 

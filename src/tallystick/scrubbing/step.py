@@ -14,6 +14,7 @@ import orjson
 
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Json, Opening, Step
+from tallystick.scrubbing.budget import Counts
 from tallystick.scrubbing.finding import may_hold_secrets
 from tallystick.scrubbing.json_values import scrub_json, scrub_raw, scrub_repeats
 from tallystick.scrubbing.search import Search
@@ -55,6 +56,27 @@ def scrub_recorded(step: Recorded) -> Recorded:
     if not search:
         return step
     return msgspec.structs.replace(clean, **_parts(clean.values, raw))
+
+
+def secrets_of(step: Recorded) -> dict[str, Counts]:
+    """How many secrets of which kind each field of a recorded step has, by today's rules; `meta` counts as one field.
+
+    A field that takes too long to search is among them, with no kind.
+    """
+    found: dict[str, Counts] = {}
+    if not step.raw and not _is_worth_a_look(step.values, step.meta):
+        return found
+    for name, value in {"meta": dict(step.meta), **step.values}.items():
+        search = Search()
+        search.clean(value, scrub_json)
+        if search:
+            found[name] = search.counts
+    for name, data in step.raw.items():
+        search = Search()
+        search.clean(data, scrub_raw)
+        if search:
+            found[name] = search.counts
+    return found
 
 
 def _scrubbed(recorded: _ToRecord, search: Search) -> _ToRecord:

@@ -8,6 +8,7 @@ __all__ = [
     "external_evidence",
     "prove",
     "rebuild",
+    "secrets",
     "signer",
     "signer_setup",
     "sudo_command",

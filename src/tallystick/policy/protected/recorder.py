@@ -34,6 +34,7 @@ _META = re.compile(r"\\?[^\w\s/:.,=-]+|\\\w|\.\*|\.\+")
 _TALLY = {
     "erase": None,
     "uninstall": None,
+    "secrets": None,
     "retention": None,
     "key": ("show", "list"),
     "signer": ("status",),
