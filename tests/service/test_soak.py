@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import json
 import os
@@ -30,7 +31,7 @@ _NAMESPACE = uuid.UUID(int=7)
 
 
 class Used(msgspec.Struct, frozen=True):
-    """What the recorder's process holds."""
+    """What the recorder's processes hold together, and the one that answers."""
 
     megabytes: float
     descriptors: int
@@ -63,8 +64,9 @@ class Day:
                 pass
 
     def _used(self) -> Used:
-        process = psutil.Process(recorders.start(self.home.folder))
-        return Used(process.memory_info().rss / 1e6, process.num_fds())
+        front = psutil.Process(recorders.start(self.home.folder))
+        processes = (front, *front.children(recursive=True))
+        return Used(sum(map(_megabytes, processes)), front.num_fds())
 
     def _session(self, number: int) -> None:
         session = str(uuid.uuid5(_NAMESPACE, f"session {number}"))
@@ -83,6 +85,13 @@ class Day:
         answer = send(self.home, said)
         assert answer == b"0 0 0\n", answer
         next(self.delivered)
+
+
+def _megabytes(process: psutil.Process) -> float:
+    """What a process adds to the memory in use; nothing if it has ended meanwhile."""
+    with contextlib.suppress(psutil.Error):
+        return float(process.memory_full_info().pss) / 1e6
+    return 0.0
 
 
 def _call(common: dict[str, Any], session: str, call: int) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
