@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from contextlib import closing, suppress
 from pathlib import Path
@@ -12,8 +13,9 @@ from tallystick.agents import adapters
 from tallystick.errors import JournalError
 from tallystick.ingest.transcript_follower import TranscriptFollower
 from tallystick.journal.home import Home
-from tallystick.model.step import Json, Opening, Source, Step
+from tallystick.model.step import Json, Opening, Ref, SessionKind, Source, Step
 from tallystick.recording.session_writer import SessionWriter
+from tallystick.sessions.origins import revised_opening
 from tallystick.workspace.indexing import refresh_index
 from tests.support.following import Claude, Clock, answers, asks, hooked_call, kinds, prompt, says, steps_of
 
@@ -51,6 +53,33 @@ def test_a_session_that_begins_with_anothers_history_forks_from_it(
     assert [step.text("content.text") for step in steps[1:]] == ["another way"]
     assert steps[0].meta["kind"] == "fork"
     assert steps[0].parents[0].startswith(steps_of(home, session_writer, "aaaa")[0].session)
+
+
+def codex_header(folder: Path, thread: str, parent: str) -> Path:
+    source = {"subagent": {"thread_spawn": {"parent_thread_id": parent}}}
+    header = {"id": thread, "session_id": "root", "timestamp": "2026-01-01T00:00:00Z", "source": source}
+    said = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "do it"}], "id": "msg_1"}
+    lines = [{"type": "session_meta", "payload": header}, {"type": "response_item", "payload": said}]
+    path = folder / f"rollout-2026-01-01T00-00-00-{thread}.jsonl"
+    path.write_text("".join(json.dumps({"timestamp": "2026-01-01T00:00:00Z", **line}) + "\n" for line in lines))
+    return path
+
+
+@pytest.mark.parametrize(("named", "holder"), [("outer", "outer"), ("root", "root"), ("unknown", "root")])
+def test_a_file_that_names_another_parent_on_record_outranks_the_hook_that_named_the_root(
+    home: Home, session_writer: SessionWriter, witness: TranscriptFollower, tmp_path: Path, named: str, holder: str
+) -> None:
+    sids = {}
+    for thread in ("root", "outer"):
+        sids[thread] = session_writer.open(Opening(session=thread, agent="codex", source=Source.HOOK)).sid
+    hangs = Ref(session="root")
+    session_writer.open(
+        Opening(session="inner", agent="codex", source=Source.HOOK, kind=SessionKind.CHILD, parent=hangs)
+    )
+    witness.watch("codex", "inner", str(codex_header(tmp_path, "inner", named)))
+    assert witness.settle()
+    opening = revised_opening(steps_of(home, session_writer, "inner", "codex"))
+    assert [parent.partition("#")[0] for parent in opening.parents] == [sids[holder]]
 
 
 def fork_of(first: Claude, session: str, *own: dict[str, Json]) -> Path:

@@ -23,11 +23,12 @@ from tallystick.graph.lookup import known_step
 from tallystick.ingest.common_history import CommonHistory, Whose
 from tallystick.ingest.import_ import LossCount, ReadTo, import_entries
 from tallystick.model.ids import SessionId
-from tallystick.model.step import Event, Json, Loss, Opening, SessionKind, Source, Step
+from tallystick.model.recorded import Recorded
+from tallystick.model.step import Event, Json, Loss, Opening, Ref, SessionKind, Source, Step
 from tallystick.recording.event_dedup import Outcome
 from tallystick.recording.record import SessionRecord
 from tallystick.recording.session_writer import SessionWriter
-from tallystick.sessions.origins import OPENING
+from tallystick.sessions.origins import OPENING, sealed_parent
 
 _EXAMPLES = 3
 _PATIENCE_S = 0.02
@@ -224,10 +225,24 @@ class Recording:
             return {}, None
         if parent is None and claimed is not None:
             if start is not None and start.parents:
-                return {}, None  # what is sealed is surer than what is only claimed
+                return self._beside_a_sealed_parent(start, opening, claimed)
             claim = {"session": claimed.session, "step": claimed.source_id}
             return {"kind": kind.value, "parent_source": {k: v for k, v in claim.items() if v is not None}}, None
         return {"kind": kind.value}, parent
+
+    def _beside_a_sealed_parent(
+        self, start: Recorded, opening: Opening, claimed: Ref
+    ) -> tuple[dict[str, Json], str | None]:
+        """What is sealed is surer than what is only claimed, unless the file names another session that is on record.
+
+        A hook reports a sub-agent's sub-agent as the root's.
+        """
+        holder, sealed = self._session_writer.writer.find(opening.agent, str(claimed.session)), sealed_parent(start)
+        if holder is None or sealed is None or sealed[0] == holder.sid:
+            return {}, None
+        return {"kind": opening.kind.value}, self._session_writer.writer.foreign(
+            opening.agent, Ref(session=claimed.session)
+        )
 
     # Common histories -----------------------------------------------------------------------------------------------
 
