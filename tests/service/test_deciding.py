@@ -78,7 +78,7 @@ def test_a_resumed_session_is_judged_by_what_was_kept_of_it(home: Home, calls: i
     (home.folder.parent / "run.sh").write_text("#!/bin/sh\necho hello\n")
     pid = recorders.start(home.folder)
     assert _asks(home, 1, "git status") == "silent"
-    wait_for(lambda: list(home.states.glob("*.state")))
+    wait_for(lambda: list(home.states.glob("*.state")), 600)  # all of its history is judged before
     assert _asks(home, 2, "sh run.sh") == "silent"
     os.kill(pid, signal.SIGKILL)
     wait_for(lambda: recorder.status(home.folder) is None)
