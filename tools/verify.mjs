@@ -617,7 +617,7 @@ function parseNote(raw) {
   const root = decodeBase64(lines[2]);
   need(root.length === 32, "signature", "the root in the note is not 32 bytes");
   const signatures = lines.slice(4, -1).map((line) => {
-    const parts = /^\u2014 ([^\s+]+) ([A-Za-z0-9+/=]+)$/u.exec(line);
+    const parts = /^\u2014 ([^\p{White_Space}+]+) ([A-Za-z0-9+/=]+)$/u.exec(line);
     need(parts !== null, "signature", "a malformed signature line");
     const blob = decodeBase64(parts[2]);
     need(blob.length > 4, "signature", "a signature that is too short");

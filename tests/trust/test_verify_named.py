@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tallystick.errors import AmbiguousError, NotFoundError, UsageError
+from tallystick.errors import AmbiguousError, FormatError, NotFoundError, UsageError
 from tallystick.journal.archive import Archive, system_clock
 from tallystick.journal.home import Home
 from tallystick.model.verdict import Require, report
@@ -153,6 +153,14 @@ def test_a_file_with_a_hole_is_judged_by_its_beginning(home: Home, name: str) ->
 def test_a_ledger_of_anything_is_judged(home: Home, line: bytes) -> None:
     home.ledger.write_bytes(line)
     assert verify(home.folder).exit_code == standalone.verify(home.folder)["exit"] == 2
+
+
+def test_a_pin_that_is_not_a_key_gives_no_verdict_whatever_is_there(home: Home) -> None:
+    low_order = "did:key:z6MkeTG3bFFSLYVU7VqhgZxqr6YzpaGrQtFMh1uvqGy1vDnP"
+    pipe(home.note)
+    with pytest.raises(FormatError):
+        verify(home.folder, pinned=low_order)
+    assert standalone.verify(home.folder, pinned=low_order)["exit"] == 1
 
 
 def test_a_head_that_is_too_large_lowers_no_finding(home: Home) -> None:

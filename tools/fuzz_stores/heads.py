@@ -6,13 +6,15 @@ import base64
 from collections.abc import Callable
 
 from tallystick.seal.hashes import entry_hash
-from tallystick.seal.keys import SigningKey, did_key
+from tallystick.seal.keys import PublicKey, SigningKey, did_key
 from tallystick.seal.line import legible_entry
 from tallystick.seal.merkle import merkle_root
 from tallystick.seal.note import sign_note
 from tools.fuzz_stores.case import Case, is_plain, lines_of
 
 OTHER = bytes(range(100, 132))
+NO_KEYS = (bytes(32), bytes([1, *bytes(31)]), bytes([255] * 32), bytes([2, *bytes(31)]))
+"""Of low order, in another spelling, not on the curve."""
 
 
 def _edited(case: Case, change: Callable[[list[str]], list[str] | None]) -> bool:
@@ -82,7 +84,7 @@ def edit_signature(case: Case) -> str | None:
     """Signature lines are repeated, spelled otherwise, shortened, of another name."""
     chance = case.chance
     kind = chance.choice(
-        ("twice", "64", "65", "fat", "short", "spelling", "name", "dash", "space", "bit", "unknown", "none")
+        ("twice", "64", "65", "fat", "short", "spelling", "name", "dash", "space", "bit", "unknown", "none", "odd name")
     )
 
     def change(lines: list[str]) -> list[str] | None:
@@ -96,7 +98,11 @@ def edit_signature(case: Case) -> str | None:
         raw = bytearray(base64.b64decode(blob + "==="))
         raw[chance.randrange(len(raw))] ^= 1
         unknown = f"{dash} someone/else {base64.b64encode(bytes(68)).decode()}"
+        odd = chance.choice(
+            ("\u0085", "\xa0", "\u2003", "\u3000", "\ufeff", "\u200b", "\u180e", "+", "é", "\U0001f600")
+        )
         found = {
+            "odd name": [one, f"{dash} some{odd}one {base64.b64encode(bytes(68)).decode()}"],
             "twice": [one, one],
             "64": [one, *[unknown] * 63],
             "65": [one, *[unknown] * 64],
@@ -133,8 +139,10 @@ def sign_otherwise(case: Case) -> str | None:
 
 def pin(case: Case) -> str | None:
     """The verifier knows the key, the right one or another."""
-    secret = case.chance.choice((*case.secrets, *case.secrets, OTHER))
-    case.request["pinned"] = did_key(SigningKey(secret).public)
+    key = SigningKey(case.chance.choice((*case.secrets, *case.secrets, OTHER))).public
+    if case.chance.random() < 0.1:
+        key = PublicKey(case.chance.choice(NO_KEYS))
+    case.request["pinned"] = did_key(key)
     return f"pinned {case.request['pinned']}"
 
 

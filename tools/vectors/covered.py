@@ -1,10 +1,12 @@
-"""Vectors in which something was made too large or unreadable: what a head covers is tampered with, and not malformed.
+"""Vectors on which verifiers once differed, and those in which something was made too large or unreadable.
 
-Whoever may write to a store could else turn a finding (exit 2) into a file that is merely broken (4).
+What a head covers is then tampered with, and not malformed: anyone who may write to a store could else turn a finding (exit
+2) into a file that is merely broken (4).
 """
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Iterator
 
 from tools.vectors.altered import A
@@ -19,6 +21,7 @@ def under_a_head() -> Iterator[Vector]:
     yield from entries()
     yield from ledgers()
     yield from tails()
+    yield from names_of_keys()
     yield retention()
 
 
@@ -92,6 +95,23 @@ def tails() -> Iterator[Vector]:
             section="19.9",
             files={"journal.jsonl": text + bytes(length)},
             expect=bad_file(A, 6, "limit") | ({"first_bad": None, "integrity": "intact", "exit": 0} if is_torn else {}),
+        )
+
+
+def names_of_keys() -> Iterator[Vector]:
+    """What a space is, programming languages do not agree on: the format has Unicode's White_Space."""
+    for name, mark, is_space in (("next-line", "\u0085", True), ("zero-width", "\ufeff", False)):
+        store = Store(alpha()).seal()
+        assert store.note is not None
+        line = f"— some{mark}one {base64.b64encode(bytes(68)).decode()}\n".encode()
+        expect = bad_head(None, "signature", steps=6) if is_space else sound_store(6)
+        yield Vector(
+            name=f"key-name-with-{name}",
+            title=f"an unknown key's name has U+{ord(mark):04X}, which is {'' if is_space else 'no '}white space",
+            section="19.4",
+            level="A2" if is_space else None,
+            files=store.files() | {"store/heads/ledger.note": store.note + line},
+            expect=expect,
         )
 
 

@@ -286,7 +286,9 @@ def jcs(value: Json) -> str:
         return "[" + ",".join(map(jcs, value)) + "]"
     if isinstance(value, float):
         return number(value)
-    need(type(value) is not int or value in INTEGER, "canonical", "an integer beyond 2^53-1")
+    if type(value) is int:
+        need(value in INTEGER, "canonical", "an integer beyond 2^53-1")
+        return str(value)
     return json.dumps(value, ensure_ascii=False)  # in strings Python escapes just what RFC 8785 does
 
 
@@ -1096,7 +1098,7 @@ def verify(
         The report as plain data, with the exit code in `exit`. Its strings may quote hostile text.
     """
     target, key = Path(path), parse_did_key(pinned or "")
-    if pinned is not None and key is None:
+    if pinned is not None and (key is None or has_low_order(key) or int.from_bytes(key, "little") % 2**255 >= P):
         return could_not_run("the pinned key is no Ed25519 did:key")
     if require not in (None, "A1", "A2", "sealed") or redaction not in (None, "none", "content", "full"):
         return could_not_run("no such level")

@@ -19,6 +19,7 @@ from tallystick.journal.session_keys import start_key
 from tallystick.model.ids import SESSION_ID
 from tallystick.model.verdict import Authenticity, Completeness, Defect, Level, Require, Rule, Verdict
 from tallystick.seal.epochs import LiveEpoch
+from tallystick.seal.keys import parse_did_key
 from tallystick.trust.anchors import Target
 from tallystick.trust.external_evidence import ExternalEvidence, outlook
 from tallystick.trust.missing_store import Memory, verdict_on_missing
@@ -55,10 +56,12 @@ def verify(
     Raises:
         NotFoundError, AmbiguousError: nothing, or several sessions, have that name.
         UsageError: a lone file has no ledger, so no key or head can speak for it; or `since` is asked of a level at which
-            no one else has heads.
+            no one else has heads. FormatError: the pinned key is not a did:key.
     """
     if since is not None and require not in (Require.A3, Require.A3F, Require.A4):
         raise UsageError("the age of a head is checked at A3 and A4 only", hint="add --require A3 or A4")
+    if pinned is not None:
+        parse_did_key(pinned)  # one that is not a key gives no verdict, whatever is there
     own = Home(Path(home) if home is not None else default_folder(os.environ))
     store = _store_of(target, own)
     if store is None:

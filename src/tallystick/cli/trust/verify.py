@@ -119,7 +119,7 @@ def verify(run: Run, options: VerifyOptions) -> None:
     if options.require is not None:
         require = Require(options.require)
     if options.remembered is not None:
-        head = options.remembered.read_bytes()
+        head = _head(options.remembered)
     with progress_bar(run, None) as advance:
         verdict = verify_named(
             options.target,
@@ -140,6 +140,14 @@ def verify(run: Run, options: VerifyOptions) -> None:
     raise SystemExit(verdict.exit_code)
 
 
+def _head(path: Path) -> bytes:
+    """A head that someone saved: of a file that is not one no more is read than shows that."""
+    from tallystick.seal.limits import NOTE_BYTES
+
+    with path.open("rb") as file:
+        return file.read(NOTE_BYTES + 1)
+
+
 def _verify_proof(run: Run, proof: Path, pinned: str | None, require: str | None, remembered: Path | None) -> NoReturn:
     from tallystick.trust.prove import verify_extension, verify_proof
 
@@ -148,7 +156,7 @@ def _verify_proof(run: Run, proof: Path, pinned: str | None, require: str | None
         level = Require(require)
     found: ProofVerdict | ConsistencyVerdict
     if remembered is not None:
-        found = verify_extension(proof, remembered.read_bytes(), pinned=pinned, require=level)
+        found = verify_extension(proof, _head(remembered), pinned=pinned, require=level)
     else:
         found = verify_proof(proof, pinned=pinned, require=level)
     with contextlib.suppress(BrokenPipeError):
