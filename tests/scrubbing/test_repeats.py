@@ -39,6 +39,11 @@ def test_a_value_is_found_again_in_another_value_of_the_same_step() -> None:
     assert clean.meta["scrubbed"] == 2
 
 
+def test_a_value_is_found_again_in_a_long_text() -> None:
+    text = f"{'lorem ipsum ' * 20_000}{VALUE} {'dolor ' * 20_000}"
+    assert VALUE not in scrubbed(f"password={VALUE}\n{text}")
+
+
 def test_a_part_of_a_word_is_not_the_value() -> None:
     repeats = Repeats()
     repeats.add(b"swordfish", "password")
@@ -55,5 +60,5 @@ def test_words_that_are_no_password_are_not_looked_for() -> None:
 def test_a_search_remembers_so_many_values_and_no_more() -> None:
     repeats = Repeats()
     for number in range(1000):
-        repeats.add(f"Value-{number}-x".encode(), "password")
+        repeats.add(f"Val#{number}!ueX".encode(), "password")
     assert len(repeats) == 64

@@ -140,6 +140,7 @@ def pipe_literals() -> tuple[str, ...]:
 def piped(data: bytes, start: int, limit: int) -> Iterator[Place]:
     """`echo SECRET | program`."""
     floor = max(0, start - 400)
+    floor = max(floor, data.rfind(b"|", floor, start) + 1, data.rfind(b"\n", floor, start) + 1)
     found = _ECHO.search(data[floor:start])
     if found is None:
         return

@@ -286,6 +286,7 @@ def _by_place(data: bytes, hits: list[_Hit], budget: Budget) -> Iterator[_Found]
         elif literal.call:
             found = commands.passed(data, literal.text, start, end)
         else:
+            budget.spend(len(literal.places))
             finds = [find for find in literal.places if start >= searched.get(find, 0)]
             for find in finds:
                 if find in AREAS:

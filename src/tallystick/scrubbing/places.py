@@ -66,7 +66,9 @@ def key_tail(data: bytes, start: int, limit: int) -> Iterator[Place]:
     if _KEY_END.match(data, start) is None:
         return
     begin = start
-    for line in reversed(_LINE_END.split(data[max(0, start - _LONGEST_KEY) : start])):
+    floor = max(0, start - _LONGEST_KEY)
+    floor = max(floor, data.rfind(b"-----", floor, start) + 1)
+    for line in reversed(_LINE_END.split(data[floor:start])):
         if _KEY_LINE.match(line) is None:
             break
         begin = data.rfind(line, 0, begin + 1) if line else begin

@@ -11,13 +11,14 @@ import re
 from collections.abc import Iterator
 from urllib.parse import quote
 
-from ahocorasick_rs import BytesAhoCorasick
+from ahocorasick_rs import BytesAhoCorasick, Implementation
 
 from tallystick.scrubbing.judging import is_ordinary, is_words
 
 _LEAST, _LONGEST = 6, 512
 _LEAST_ENCODED = 7
 _MOST = 64
+_SHORT = 1 << 20
 _LETTERS = re.compile(rb"[A-Za-z][a-z]{7,}\Z")
 _WORD = re.compile(rb"[A-Za-z0-9]\Z")
 _ENCODED = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/_-="
@@ -44,15 +45,30 @@ class Repeats:
 
     def again(self, data: bytes) -> Iterator[tuple[int, int, str]]:
         """Where a text has one of the values, in whatever form: from where to where, and its kind."""
-        if self._automaton is None:
-            self._automaton = BytesAhoCorasick(list(self._forms))
         forms = list(self._forms.values())
-        for index, start, end in self._automaton.find_matches_as_indexes(data, overlapping=True):
+        for index, start, end in self._places(data):
             kind, is_run = forms[index]
             if is_run:
                 yield *_run(data, start, end), kind
             elif not _is_part(data, start, end):
                 yield start, end, kind
+
+    def _places(self, data: bytes) -> Iterator[tuple[int, int, int]]:
+        """Which form is where. An automaton is quick to search and slow to build: it is for texts that are long."""
+        if len(data) * len(self._forms) < _SHORT:
+            yield from _one_by_one(data, list(self._forms))
+            return
+        if self._automaton is None:
+            self._automaton = BytesAhoCorasick(list(self._forms), implementation=Implementation.ContiguousNFA)
+        yield from self._automaton.find_matches_as_indexes(data, overlapping=True)
+
+
+def _one_by_one(data: bytes, forms: list[bytes]) -> Iterator[tuple[int, int, int]]:
+    for index, form in enumerate(forms):
+        start = data.find(form)
+        while start >= 0:
+            yield index, start, start + len(form)
+            start = data.find(form, start + 1)
 
 
 def _is_its_own(value: bytes) -> bool:
