@@ -314,12 +314,13 @@ def test_claude_code_is_not_asked_in_the_mode_in_which_it_asks_nobody(tmp_path: 
         ({"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"tool_name": "Read"}}, True),
         ({"hook_event_name": "PostToolUse", "tool_input": {"hook_event_name": "PreToolUse"}}, False),
         ({"hook": "tool_call", "tool_name": "write"}, True),
-        ({}, False),
+        ({"tally_probe": True}, False),
     ],
     ids=["acts", "reads", "reads-in-its-arguments", "is-done", "pi", "nothing"],
 )
 def test_only_a_call_that_has_not_run_is_decided(said: dict[str, object], deciding: bool) -> None:
-    assert hook_alone.is_deciding("", hook_alone.told(json.dumps(said).encode())) is deciding
+    data = json.dumps(said).encode()
+    assert hook_alone.is_deciding("", hook_alone.told(data), data) is deciding
 
 
 def test_where_nobody_can_decide_only_a_call_with_effects_is_held_up() -> None:
@@ -328,9 +329,34 @@ def test_where_nobody_can_decide_only_a_call_with_effects_is_held_up() -> None:
     assert hook_alone.has_effects({"tool_name": "Bash", "tool_input": {"tool_name": "Read"}})
 
 
-def test_what_is_no_payload_is_decided_by_nobody() -> None:
-    for data in (b"", b"[]", b"[" * 100_000, b"\xff", b'"PreToolUse"'):
-        assert not hook_alone.is_deciding("PreToolUse", hook_alone.told(data))
+TWICE = b'{"hook_event_name":"PreToolUse","hook_event_name":"PostToolUse"}'
+
+
+@each(
+    "event, data, deciding",
+    [
+        ("PreToolUse", b"", False),
+        ("", b" ", False),
+        ("PreToolUse", b"[]", True),
+        ("PostToolUse", b"[]", False),
+        ("", b"[" * 100_000, True),
+        ("", b"\xff", True),
+        ("", b'{"hook_event_name": "PostToolUse", "x": "\xff"}', False),
+        ("", b'\xef\xbb\xbf{"hook_event_name": "PreToolUse"}', True),
+        ("", '{"hook": "tool_call"}'.encode("utf-16"), True),
+        ("", TWICE, True),
+    ],
+    ids=ascii,
+)
+def test_what_cannot_be_read_is_a_question_unless_it_tells_of_another_event(
+    event: str, data: bytes, deciding: bool
+) -> None:
+    assert hook_alone.is_deciding(event, hook_alone.told(data), data) is deciding
+
+
+def test_in_a_mode_without_questions_what_cannot_be_read_is_refused(tmp_path: Path) -> None:
+    said: dict[str, object] = {"permission_mode": hook_alone.mode_in(b'{"permission_mode":"bypassPermissions"')}
+    assert hook_alone.on_error(str(tmp_path), "claude-code", said)[0] == "deny"
 
 
 def test_every_agent_can_be_told_from_what_its_command_says() -> None:

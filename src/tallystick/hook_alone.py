@@ -66,7 +66,8 @@ def answer_alone(ask: Ask, home: str, agent: str, event: str, request: bytes, be
     data = request.partition(b"\n")[2]
     said = told(data)
     is_there = is_listening(home)
-    if is_deciding(event, said) and is_plain(home, agent, said):
+    is_asking = is_deciding(event, said, data)
+    if is_asking and is_plain(home, agent, said):
         if not is_there and not is_started(home):
             start_recorder(home)
         spool(home, request, len(data))
@@ -80,13 +81,13 @@ def answer_alone(ask: Ask, home: str, agent: str, event: str, request: bytes, be
             except OSError:
                 time.sleep(0.01)
     spooled = spool(home, request, len(data))
-    if not is_deciding(event, said):
+    if not is_asking:
         return 0, b"", b""
     answer = decide_alone(home, agent, event, data, began + DEADLINE_SECONDS - 0.1)
     if answer is None and not has_effects(said):
         return 0, b"", b""
     if answer is None:
-        effect, answer = on_error(home, agent, said)
+        effect, answer = on_error(home, agent, said or {"permission_mode": mode_in(data)})
         mark(home, spooled, "on_error-" + effect)
     else:
         mark(home, spooled, "alone")
@@ -207,20 +208,37 @@ def mark(home: str, spooled: Path | None, decided: str) -> None:
 
 
 def told(data: bytes) -> dict[str, object]:
-    """The payload; empty if it is none, as for the recorder, which has no answer to such a one either."""
+    """The payload; empty if it is none, or cannot be read for certain: it is not UTF-8, or a member is there twice."""
     import json
 
+    def pairs(members: list[tuple[str, object]]) -> dict[str, object]:
+        made = dict(members)
+        if len(made) < len(members):
+            raise ValueError
+        return made
+
     try:
-        said = json.loads(data)
+        said = json.loads(data.decode(), object_pairs_hook=pairs)
     except (ValueError, RecursionError):
         return {}
     return said if isinstance(said, dict) else {}
 
 
-def is_deciding(event: str, said: dict[str, object]) -> bool:
-    """Whether the agent waits for leave to do something."""
-    name = event or said.get("hook_event_name") or said.get("hook")
-    return bool(said) and name in _DECIDING
+def is_deciding(event: str, said: dict[str, object], data: bytes) -> bool:
+    """Whether the agent waits for leave; what cannot be read is taken for that, unless it names another event."""
+    if event or said:
+        name = event or said.get("hook_event_name") or said.get("hook")
+        return bool(data.strip()) and name in _DECIDING
+    import re
+
+    names = re.findall(rb'"(?:hook_event_name|hook)"\s*:\s*"([^"]*)"', data.replace(b"\0", b""))
+    return bool(data.strip()) and (not names or any(name.decode("utf-8", "replace") in _DECIDING for name in names))
+
+
+def mode_in(data: bytes) -> str:
+    """The mode in which the agent asks no one, if a payload that cannot be read has the word."""
+    mode = "bypassPermissions"
+    return mode if mode.encode() in data else ""
 
 
 def has_effects(said: dict[str, object]) -> bool:

@@ -249,12 +249,12 @@ def test_a_removed_socket_is_made_anew_by_the_next_hook(home: Home, deliver: Del
     ],
     ids=["half", "list", "null", "no-session", "binary", "wrong-type", "deep"],
 )
-def test_a_payload_that_is_none_is_answered_with_silence_and_leaves_a_gap(
+def test_a_payload_that_is_none_may_be_a_question_and_leaves_a_gap(
     home: Home, deliver: Deliver, payload: bytes
 ) -> None:
     recorders.start(home.folder)
     done = deliver(payload)
-    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    assert json.loads(done.stdout)["hookSpecificOutput"]["permissionDecision"] == "ask"
     gaps = [step for step in steps(home, "tallystick") if step.type == "gap"]
     assert [step.meta["reason"] for step in gaps] == ["bad-payload"]
 

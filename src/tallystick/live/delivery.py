@@ -1,4 +1,4 @@
-"""What an agent's hook delivered, as it reached the recorder, and the transcript that is followed because of it.
+"""What an agent's hook delivered, as it reached the recorder, the transcript that is followed because of it, and how many.
 
 Owns these values. Must not know on which way it came, nor what it says.
 """
@@ -51,3 +51,16 @@ class Unfinished(msgspec.Struct, frozen=True, kw_only=True):
     """The agent's process, and when it began (epoch milliseconds); 0: it is not known."""
     began_ms: int = 0
     rests: bool = False
+
+
+class Counts(msgspec.Struct):
+    """What the recorder did since it began."""
+
+    deliveries: int = 0
+    repeated: int = 0
+    refused: int = 0
+    spooled: int = 0
+    decisions: dict[str, int] = {}
+    lost: int = 0
+    """Deliveries that could not be recorded and of which only a gap tells."""
+    last_error: str | None = None

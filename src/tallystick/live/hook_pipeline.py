@@ -25,13 +25,14 @@ from tallystick.guard.policy_change import Change, step_of_change
 from tallystick.live.agreement import LiveAgreement
 from tallystick.live.alerts import LiveAlerts, decided_step
 from tallystick.live.configuration import Sighting, environment_of_hook
-from tallystick.live.delivery import Delivery, Unfinished
+from tallystick.live.delivery import Counts, Delivery, Unfinished
 from tallystick.live.endings import Endings
 from tallystick.live.helpers import Helpers
 from tallystick.live.nested_sub_agents import NestedSubAgents
 from tallystick.live.presence import Attended, Presence, unfinished
 from tallystick.live.turns import Turns
 from tallystick.live.undecided import Undecided
+from tallystick.live.unreadable import Doubt, check_plain, read_again
 from tallystick.live.working_dirs import Folders, Whereabouts
 from tallystick.model.decision import Call, Decision, Effect
 from tallystick.model.step import Event, Json, Loss, Opening, Ref, SessionKind, Source, Step
@@ -74,19 +75,8 @@ class _Read(msgspec.Struct, frozen=True):
     adapter: HookAdapter
     payload: Payload
     key: bytes
-
-
-class Counts(msgspec.Struct):
-    """What the recorder did since it began."""
-
-    deliveries: int = 0
-    repeated: int = 0
-    refused: int = 0
-    spooled: int = 0
-    decisions: dict[str, int] = {}
-    lost: int = 0
-    """Deliveries that could not be recorded and of which only a gap tells."""
-    last_error: str | None = None
+    doubt: Doubt | None = None
+    """What else it may have asked, where it cannot be read for certain."""
 
 
 class HookPipeline:
@@ -153,12 +143,18 @@ class HookPipeline:
             if adapter is None:
                 raise FormatError(f"no agent {delivery.agent[:80]!r} is known", hint="`tally agents` lists them")
             payload = self._nested.placed(delivery.agent, adapter.parse(delivery.data, delivery.event))
+            if payload.asks is not None:
+                check_plain(delivery.data)
             return _Read(delivery, adapter, payload, key)
         except Exception as error:  # a fault of an adapter must not keep the agent from its answer either
             if not isinstance(error, FormatError):
                 _LOG.exception("a payload of %s could not be read", delivery.agent)
             self._refuse(delivery, error)
-            return SILENT
+            doubt = read_again(adapter, delivery, error)
+            if adapter is None or doubt is None:
+                return SILENT
+            self.note_alarm(doubt.alarm)
+            return _Read(delivery, adapter, doubt.payload, key, doubt)
 
     def _turn(self, read: _Read, then: Then, over: Callable[[], None]) -> None:
         """Decide on a delivery if it asks, and record it."""
@@ -176,7 +172,10 @@ class HookPipeline:
         elif asks is None or (delivery.spooled and delivery.decided is not None):
             decided(None if asks is None else delivery.decided)
         else:
-            self._decide(asks, lambda decision: decided(self._counted(asks, decision)))
+            decide = self._decide
+            if read.doubt is not None:
+                decide = read.doubt.deciding(decide, self.session_writer.home)
+            decide(asks, lambda decision: decided(self._counted(asks, decision)))
 
     def _counted(self, asks: Call, decision: Decision) -> Decision:
         self.counts.decisions[decision.effect.value] = self.counts.decisions.get(decision.effect.value, 0) + 1
@@ -189,7 +188,8 @@ class HookPipeline:
         if decision is not None:
             self.undecided.saw(read.delivery, decision)
         try:
-            self._record_or_note(read.delivery, read.payload, decision)
+            if read.payload.session:
+                self._record_or_note(read.delivery, read.payload, decision)
             reply = SILENT
             if decision is not None and decision.effect in (Effect.ASK, Effect.DENY):
                 reply = read.adapter.reply(read.payload, decision)

@@ -7,12 +7,16 @@ that nothing could be decided; every other one is the answer's.
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 from tallystick.agents.hooks import SILENT, Reply, hook_adapter
 from tallystick.errors import TallystickError
 from tallystick.journal.home import Home
-from tallystick.model.decision import Effect
+from tallystick.live.delivery import Delivery
+from tallystick.live.helpers import Decide
+from tallystick.live.unreadable import check_plain, read_again
+from tallystick.model.decision import Call, Decision, Effect
 from tallystick.service.deciding import Deciding
 
 UNDECIDED = 65
@@ -27,13 +31,30 @@ def answer(home: Home, agent: str, event: str | None, data: bytes) -> Reply:
     adapter = hook_adapter(agent)
     if adapter is None:
         return SILENT
-    payload = adapter.parse(data, event)
+    decide, found = _at_once(Deciding(home)), list[Decision]()
+    try:
+        payload = adapter.parse(data, event)
+        if payload.asks is not None:
+            check_plain(data)
+    except TallystickError as error:
+        doubt = read_again(adapter, Delivery(agent=agent, data=data, event=event, received=""), error)
+        if doubt is None:
+            raise
+        decide, payload = doubt.deciding(decide, home), doubt.payload
     if payload.asks is None:
         return SILENT
-    decision = Deciding(home)(payload.asks)
+    decide(payload.asks, found.append)
+    (decision,) = found
     if decision.effect in (Effect.ASK, Effect.DENY):
         return adapter.reply(payload, decision)
     return SILENT
+
+
+def _at_once(deciding: Deciding) -> Decide:
+    def decide(call: Call, then: Callable[[Decision], None]) -> None:
+        then(deciding(call))
+
+    return decide
 
 
 def main(words: list[str]) -> int:

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from tallystick.agents.hooks import Payload
 from tallystick.catalog.agents import AGENTS, Asking
 from tallystick.model.decision import Decision, Effect
+from tallystick.model.raw import legible
 
 ASKS: Mapping[str, Asking] = {name: facts.hooks.asking for name, facts in AGENTS.items() if facts.hooks is not None}
 """By agent."""
@@ -36,4 +37,4 @@ def told(agent: str, decision: Decision, *, never_asks: bool = False) -> Decisio
     if effect is Effect.ASK and (ASKS.get(agent) is not Asking.PROMPT or never_asks):
         reason = f"{reason or 'A human must agree to this call.'} Nobody can be asked here, so it is refused."
         effect = Effect.DENY
-    return replace(decision, effect=effect, reason=f"{reason} {decision.remedy}".strip())
+    return replace(decision, effect=effect, reason=str(legible(f"{reason} {decision.remedy}".strip())))
