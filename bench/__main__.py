@@ -16,6 +16,7 @@ from bench import (
     cold,
     decide,
     deciding,
+    distinct,
     graph,
     imports,
     inspection,
@@ -46,6 +47,7 @@ def figures(folder: Path, *, full: bool) -> Iterator[Figure]:
     yield from session_log.figures(folder / "session_log")
     yield from live.figures(folder / "live")
     yield from cold.figures(folder / "cold")
+    yield from distinct.figures(folder / "distinct")
     yield from decide.figures(folder / "decide")
     yield from deciding.figures(folder / "deciding")
     yield from state.figures(folder / "state")

@@ -135,3 +135,16 @@ def test_threads_of_one_recorder_do_not_disturb_each_other(tmp_path: Path) -> No
             thread.join()
     verdict = verify(home=tmp_path / "store")
     assert (verdict.exit_code, verdict.completeness, verdict.steps) == (0, "sealed", 4 * 42)
+
+
+def test_only_the_first_of_many_steps_wakes_the_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    keeper = FlushTimer(lambda: None, lambda: None)
+    monkeypatch.setattr(flush_timer, "SYNC_SECONDS", 60.0)
+    monkeypatch.setattr(flush_timer, "SEAL_SECONDS", 60.0)
+    woken: list[None] = []
+    monkeypatch.setattr(keeper._changed, "notify", lambda: woken.append(None))
+    for _ in range(3):
+        keeper.note()
+    assert len(woken) == 1
+    monkeypatch.undo()
+    keeper.stop()

@@ -78,3 +78,18 @@ def test_what_was_written_here_is_not_called_anothers_after_a_ledger_refused_its
 
 def _refuse(*_: object, **__: object) -> None:
     raise JournalError("no space left on device")
+
+
+def test_whether_there_is_a_signer_is_not_looked_for_at_each_of_many_calls(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks: list[Home] = []
+    monkeypatch.setattr("tallystick.recording.session_writer.signer_place", looks.append)
+    with SessionWriter(Home(tmp_path / "store"), aside=True) as session_writer:
+        taken = session_writer.add("demo", said("s"))
+        for _ in range(3):
+            session_writer.before_effects(taken.session)
+        assert len(looks) == 1
+        session_writer._signer_looked_at -= 1
+        session_writer.before_effects(taken.session)
+        assert len(looks) == 2

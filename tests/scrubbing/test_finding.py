@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import json
 import random
-import re
 import textwrap
 import time
 from collections.abc import Iterator
@@ -191,7 +190,7 @@ def patterns() -> Iterator[tuple[str, bytes]]:
     """All patterns over texts, by the name of a constant or of a form."""
     for module in (assignments, commands, encodings, finding, formats, judging, places, readings, repeats, wrapping):
         for name, value in vars(module).items():
-            if isinstance(value, re.Pattern) and isinstance(value.pattern, bytes):
+            if isinstance(getattr(value, "pattern", None), bytes):
                 yield name, value.pattern
     for shape in shapes.SHAPES:
         yield shape.kind, shape.body

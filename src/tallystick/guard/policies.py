@@ -221,11 +221,11 @@ class Policies:
         """The user's policies in force."""
         self.current: PolicySet
         """The set in force where no repository adds to it."""
-        self._look()
+        self.look()
 
     def in_force(self, root: str | None) -> PolicySet:
         """The set for calls in a repository; None: in none."""
-        self._look()
+        self.look()
         if root is None or repository_folder(root) == user_folder(self._home):
             return self.current
         now = self._monotonic()
@@ -250,7 +250,8 @@ class Policies:
             known = self._repositories.get(root)
         return self.error or (known[3] if known is not None else None)
 
-    def _look(self) -> None:
+    def look(self) -> None:
+        """Load again what has changed; looked for once a second at most."""
         now = self._monotonic()
         if now - self._looked_at < _LOOK_SECONDS:
             return

@@ -7,6 +7,7 @@ __all__ = [
     "intent",
     "moments",
     "paths",
+    "pattern",
     "plain_text",
     "raw",
     "recorded",

@@ -5,12 +5,12 @@ Owns their shapes. Must not know where a session or step is kept.
 
 from __future__ import annotations
 
-import re
 from typing import NewType
 
 import msgspec
 
 from tallystick.errors import UsageError
+from tallystick.model.pattern import pattern_of
 
 SessionId = NewType("SessionId", str)
 """32 hex digits: 128 random bits, the name of a journal."""
@@ -18,10 +18,10 @@ SessionId = NewType("SessionId", str)
 EntryHash = NewType("EntryHash", str)
 """64 hex digits: the hash of a sealed entry, the id of a step."""
 
-SESSION_ID = re.compile(r"[0-9a-f]{32}\Z")
-HASH = re.compile(r"[0-9a-f]{64}\Z")
+SESSION_ID = pattern_of(r"[0-9a-f]{32}\Z")
+HASH = pattern_of(r"[0-9a-f]{64}\Z")
 
-_HEX_PREFIX = re.compile(r"[0-9a-f]{4,64}\Z")
+_HEX_PREFIX = pattern_of(r"[0-9a-f]{4,64}\Z")
 
 
 class StepReference(msgspec.Struct, frozen=True):

@@ -7,11 +7,11 @@ grammar, nor which paths matter.
 from __future__ import annotations
 
 import enum
-import re
 
 import msgspec
 
 from tallystick.model.intent import Chance
+from tallystick.model.pattern import pattern_of
 
 HOLE = "\0"
 """Stands in a word for what the text does not tell: the output of a command, a variable that no one set."""
@@ -132,7 +132,7 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
         return self.words[1:]
 
 
-_SYSTEM = re.compile(r"(?:/(?:usr/|usr/local/|opt/homebrew/|opt/local/|snap/|run/current-system/sw/)?s?bin/)?([^/]+)")
+_SYSTEM = pattern_of(r"(?:/(?:usr/|usr/local/|opt/homebrew/|opt/local/|snap/|run/current-system/sw/)?s?bin/)?([^/]+)")
 
 
 class Loop(msgspec.Struct, frozen=True, kw_only=True):

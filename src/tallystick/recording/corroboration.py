@@ -12,7 +12,6 @@ in the members that both have, which must be one at least.
 from __future__ import annotations
 
 import enum
-import re
 from collections import OrderedDict, deque
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
@@ -22,6 +21,7 @@ import msgspec
 
 from tallystick.agents.hooks import UNNAMED
 from tallystick.model.moments import normal_time
+from tallystick.model.pattern import pattern_of
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Json, Step
 from tallystick.seal.tagged import sealed_text
@@ -30,7 +30,7 @@ _MOST_WAITING = 10_000
 _ONCE = frozenset(("compaction", "session_end"))
 """What a session does once: after a compaction another one goes on."""
 _COMMANDS = frozenset(("command", "cmd"))
-_FRAME = re.compile(r"(?:(?:[A-Z][A-Za-z ]{0,30}: [^\n]{0,200}|Process exited with code -?\d+)\n){1,8}Output:(?:\s|\Z)")
+_FRAME = pattern_of(r"(?:(?:[A-Z][A-Za-z ]{0,30}: [^\n]{0,200}|Process exited with code -?\d+)\n){1,8}Output:(?:\s|\Z)")
 
 
 class Corroboration(enum.StrEnum):

@@ -35,13 +35,15 @@ class FlushTimer:
     def note(self) -> None:
         """Say that a step was recorded."""
         with self._changed:
+            is_first = self._unsynced_at is None or self._unsealed_at is None
             now = time.monotonic()
             self._unsynced_at = self._unsynced_at or now
             self._unsealed_at = self._unsealed_at or now
             if self._thread is None and not self._stopped:
                 self._thread = threading.Thread(target=self._run, name="tallystick-keeper", daemon=True)
                 self._thread.start()
-            self._changed.notify()
+            if is_first:  # else the thread knows when to wake up, and waking it takes longer than all of this
+                self._changed.notify()
             error, self._error = self._error, None
         if error is not None:
             raise error

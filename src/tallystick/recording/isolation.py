@@ -6,19 +6,19 @@ is found is a member of the session that begins, and no setting of ours.
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 from msgspec.structs import replace
 
 from tallystick.agents.definition import FILE, session_isolation
 from tallystick.capture.audit_files import read_bounded
+from tallystick.model.pattern import pattern_of
 from tallystick.model.step import Json, Opening, SessionKind
 from tallystick.recording.checkpoints.auto import folder_of
 from tallystick.recording.session_writer import SessionWriter
 
 MEMBER = "session_isolation"
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,79}")
+_NAME = pattern_of(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,79}")
 _MOST_BYTES = 256 << 10
 
 

@@ -39,6 +39,8 @@ _CALL_SECONDS = 0.25
 """How long a call is kept waiting for its signature."""
 _ASIDE_SECONDS = 1.0
 """How long the thread of its own waits for one: anyone who begins a session waits for the ledger meanwhile."""
+_SIGNER_SECONDS = 0.1
+"""So long it is taken as known whether a signer guards the store."""
 _MOST_SESSIONS = 64
 _MOST_STEPS = 200_000
 
@@ -101,6 +103,8 @@ class SessionWriter:
         self.signing_problem: SigningError | None = None
         """Why the newest steps are under no head: the signer does not answer, or refuses. They are durable all the same."""
         self._keeper = self._new_keeper()
+        self._is_guarded = False
+        self._signer_looked_at = float("-inf")
 
     @property
     def refused(self) -> str | None:
@@ -242,7 +246,7 @@ class SessionWriter:
         signs again: `signing_problem` says so. Raises what `unsettled` raises.
         """
         settle = self.unsettled(sid)
-        if signer_place(self.home) is None:
+        if not self._has_signer():
             return settle
 
         def settle_and_seal() -> None:
@@ -252,6 +256,14 @@ class SessionWriter:
                 self._unraised(partial(self._seal_one, sid))()
 
         return settle_and_seal
+
+    def _has_signer(self) -> bool:
+        """Whether a signer of another user guards the store; as it was a moment ago, for it is asked for each call."""
+        now = time.monotonic()
+        if now - self._signer_looked_at >= _SIGNER_SECONDS:
+            self._is_guarded = signer_place(self.home) is not None
+            self._signer_looked_at = now
+        return self._is_guarded
 
     def _seal_one(self, sid: SessionId) -> None:
         """Have a session under a head; with what others wait for, by one signature."""

@@ -16,10 +16,14 @@ import socket
 import sys
 import threading
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tallystick.capture.place import Place
 from tallystick.journal.home import Home
 from tallystick.service.template import PID, WANTED, Template
+
+if TYPE_CHECKING:
+    from tallystick.service.deciding import Deciding
 
 _QUIET_SECONDS = 1.0
 """If so long nothing is asked, it keeps what sessions have done."""
@@ -50,7 +54,7 @@ def be_template(home: Home, channel: socket.socket) -> None:
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_DFL)
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # no one waits for a decider
-    _load(home)
+    deciding = _loaded(home)
     gc.freeze()
     while True:
         said, sockets, _, _ = socket.recv_fds(channel, 1, 1)
@@ -60,34 +64,33 @@ def be_template(home: Home, channel: socket.socket) -> None:
         if pid == 0:
             channel.close()
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # git is waited for
-            be_decider(home, socket.socket(fileno=sockets[0]))
+            be_decider(home, socket.socket(fileno=sockets[0]), deciding)
             os._exit(0)
         os.close(sockets[0])
         channel.sendall(PID.pack(pid))
 
 
-def _load(home: Home) -> None:
+def _loaded(home: Home) -> Deciding:
     """What every decider needs. Whatever is wrong with policies, a decider says."""
     from tallystick.service.deciding import Deciding
 
-    if not home.folder.is_dir():
-        return
+    deciding = Deciding(home)
     with contextlib.suppress(Exception):
-        Deciding(home).load()
+        if home.folder.is_dir():
+            deciding.load()
+    return deciding
 
 
-def be_decider(home: Home, channel: socket.socket) -> None:
+def be_decider(home: Home, channel: socket.socket, deciding: Deciding) -> None:
     """Answer what is asked; in quiet moments keep for the next one what sessions have done, and make decisions again.
 
     What sessions have done is kept at the end, too.
     """
-    from tallystick.service.deciding import Deciding
     from tallystick.service.frames import Answer, questions, written_answer
     from tallystick.service.process_log import log_to
 
     resource.setrlimit(resource.RLIMIT_DATA, (_MOST_BYTES, resource.getrlimit(resource.RLIMIT_DATA)[1]))
     log_to(Place(home.folder).decider_log)
-    deciding = Deciding(home)
     writing, was_asked, is_over = threading.Lock(), threading.Event(), threading.Event()
 
     def say(answer: Answer) -> None:
@@ -111,8 +114,8 @@ def be_decider(home: Home, channel: socket.socket) -> None:
                 say(Answer(compared=compared))
 
     with contextlib.suppress(OSError):  # no one listens any more
+        deciding.load()  # the template has; what has changed since is read
         deciding.listen(lambda change: say(Answer(change=change)))
-        deciding.load()
         say(Answer(is_ready=True))
         gc.enable()
         threading.Thread(target=warm, daemon=True).start()

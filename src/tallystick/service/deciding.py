@@ -39,9 +39,9 @@ class Deciding:
         self._agreement: Agreement | None = None
 
     def load(self) -> None:
-        """Load the policies. Those that cannot be used are no failure: each call says it."""
+        """Load the policies, or look at their files again. Those that cannot be used are no failure: each call says it."""
         with suppress(PolicyError):
-            self._current()
+            self._current().policies.look()
 
     def warm(self) -> None:
         """Load the policies before the first call waits for them. May run in a thread of its own."""
