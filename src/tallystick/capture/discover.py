@@ -7,7 +7,6 @@ Owns the walk over folders, the question "which agent wrote this", and the order
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
@@ -16,11 +15,12 @@ import msgspec
 from tallystick.agents import Adapter
 from tallystick.errors import SourceError
 from tallystick.model.moments import normal_time
+from tallystick.model.pattern import pattern_of
 
 HEAD_BYTES = 64 * 1024
 _MAGIC = b"SQLite format 3\0"
 _DATABASES = (".db", ".sqlite", ".sqlite3")
-_TIME = re.compile(rb'"(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?)"')
+_TIME = pattern_of(rb'"(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?)"')
 
 
 class Found(msgspec.Struct, frozen=True):

@@ -21,8 +21,9 @@ from typing import Any
 import msgspec
 
 from tallystick.catalog.agents import AGENTS
+from tallystick.model.pattern import pattern_of
 
-_VERSION = re.compile(r"\d+\.\d+(?:\.\d+)?[0-9A-Za-z.+-]{0,40}", re.ASCII)
+_VERSION = pattern_of(r"\d+\.\d+(?:\.\d+)?[0-9A-Za-z.+-]{0,40}", re.ASCII)
 _SECONDS = 8.0
 _MOST_BYTES = 4 << 20
 _QUIET = {

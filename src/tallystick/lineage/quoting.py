@@ -7,12 +7,12 @@ hostile.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeAlias
 
 import msgspec
 
+from tallystick.model.pattern import pattern_of
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Json
 
@@ -21,20 +21,20 @@ MOST_CHARACTERS = 64 << 10
 TELLING = 2
 """A piece of this weight is hardly found by chance."""
 
-_WORDS = re.compile(r"\w+")
+_WORDS = pattern_of(r"\w+")
 _EDGES = ".,;:!?()[]{}<>|&$#*~-"
 _UNSEEN = "\u200b\u200c\u200d\u2060\ufeff"
 _QUOTES = str.maketrans(dict.fromkeys(f"`'\"\\\u2018\u2019\u201c\u201d{_UNSEEN}", ""))
 _BEFORE, _AFTER = "./@=+", "-./@:=+"
 """What joins words. A line that `grep` gives has its file's name and a colon or a dash before it."""
-_FLAG = re.compile(r"-{1,2}[A-Za-z][A-Za-z-]*\Z")
-_INNER = re.compile(r"\w[/@:=.#+%][\w/]|\w/\.|[/~]\w")
+_FLAG = pattern_of(r"-{1,2}[A-Za-z][A-Za-z-]*\Z")
+_INNER = pattern_of(r"\w[/@:=.#+%][\w/]|\w/\.|[/~]\w")
 _LONG, _JOINED = 16, 6
 _MOST_FOUND = 16
 _MOST_LINES = 400
 _SHORTEST_LINE = 6
 _MANY_WORDS = 8
-_LONG_WORDS = re.compile(r"[A-Za-z0-9+=]{16,400}")
+_LONG_WORDS = pattern_of(r"[A-Za-z0-9+=]{16,400}")
 
 Line: TypeAlias = tuple[str, frozenset[str]]
 

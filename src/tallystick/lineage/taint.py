@@ -14,6 +14,8 @@ from urllib.parse import urlsplit
 
 import msgspec
 
+from tallystick.model.pattern import pattern_of
+
 MOST_SOURCES = 8
 
 
@@ -114,13 +116,13 @@ def changed(base: Taint, added: Iterable[Taint]) -> Taint:
 _PUBLIC = frozenset(
     ("http", "https", "ftp", "ftps", "sftp", "ssh", "git", "rsync", "tcp", "ipfs", "magnet", "ws", "wss")
 )
-_LOCAL_HOST = re.compile(r"(?:localhost|.*\.localhost|127(?:\.\d{1,3}){3}|0\.0\.0\.0|::1|host\.docker\.internal)\Z")
+_LOCAL_HOST = pattern_of(r"(?:localhost|.*\.localhost|127(?:\.\d{1,3}){3}|0\.0\.0\.0|::1|host\.docker\.internal)\Z")
 _LOCAL_NAMES = """
 filesystem fs files file local serena desktopcommander texteditor ide jetbrains vscode git editor memory everything shell
 terminal commander workspace thinking sequential time
 """
 _LOCAL_SERVERS = frozenset(_LOCAL_NAMES.split())
-_THIRD_PARTY = re.compile(
+_THIRD_PARTY = pattern_of(
     r"/(?:node_modules|bower_components|vendor|third[_-]?party|site-packages|dist-packages|Pods|Carthage|\.cargo/registry"
     r"|\.cargo/git|go/pkg/mod|\.m2/repository|\.gradle/caches|\.gem|Downloads|downloads|Mail|\.thunderbird)/"
 )

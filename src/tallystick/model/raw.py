@@ -6,9 +6,10 @@ read values of this type alone. Must not know how the format spells any of it: t
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any, TypeAlias
+
+from tallystick.model.pattern import pattern_of
 
 Raw: TypeAlias = bool | int | float | str | list[Any] | Mapping[str, Any] | None
 """None, bool, int, float, str, list, or dict with string keys. A string may hold anything, lone surrogates too."""
@@ -38,7 +39,7 @@ class Placeholder(Instead):
     __slots__ = ()
 
 
-_HALF = re.compile("[\ud800-\udfff]")
+_HALF = pattern_of("[\ud800-\udfff]")
 
 
 def legible(value: Raw) -> Raw:

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from tallystick.catalog.programs import programs_with
 from tallystick.intent.shell.names import canonical
 from tallystick.model.intent import Domain, Intent, Operation
+from tallystick.model.pattern import pattern_of
 from tallystick.model.script import Command, Loop, Role
 from tallystick.policy.calls.reading import CallReading
 from tallystick.policy.settings import Limits
@@ -37,8 +38,8 @@ _PARTS_ONLY = programs_with("shows-parts")
 _LOCAL = ("localhost", "127.", "[::1]", "::1", "0.0.0.0", "host.docker.internal")
 _QUICK = programs_with("loop-body")
 _FANS_OUT = programs_with("fans-out")
-_SIZE = re.compile(r"(\d{1,15})([kKmMgGtT]?)(?:i?[bB])?")
-_COUNTED = re.compile(r"://[^\s\[]{1,300}\[(\d{1,9})-(\d{1,9})[:\]]")
+_SIZE = pattern_of(r"(\d{1,15})([kKmMgGtT]?)(?:i?[bB])?")
+_COUNTED = pattern_of(r"://[^\s\[]{1,300}\[(\d{1,9})-(\d{1,9})[:\]]")
 """`https://example.org/[1-500]`, as curl reads it."""
 _UNITS = {"": 0, "k": 10, "m": 20, "g": 30, "t": 40}
 

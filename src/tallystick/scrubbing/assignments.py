@@ -10,6 +10,7 @@ import re
 from functools import cache
 from typing import NamedTuple
 
+from tallystick.model.pattern import pattern_of
 from tallystick.scrubbing.judging import LONGEST, Stands, is_phrase, is_secret
 from tallystick.scrubbing.names import KIND, Says, says
 
@@ -45,7 +46,7 @@ _IN_NAME = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-$"
 _LONGEST_NAME = 64
 _SIGNS = b'=":'
 """What some literals end in, so that they are no words of sentences; it is not of the name."""
-_REST = re.compile(rb"[A-Za-z0-9_.-]{0,64}")
+_REST = pattern_of(rb"[A-Za-z0-9_.-]{0,64}")
 _SPACE = rb"(?:[ \t]|\\+t(?![A-Za-z0-9_]))"
 _CLOSE = rb"""(?:\\{0,7}["'`])?(?:\]|\}\}?)?(?:\*\*)?"""
 _TYPE = (
@@ -53,7 +54,7 @@ _TYPE = (
     rb"(?: ?\| ?(?:None|null|undefined))?\??[ ]{0,2}=|(?:\[\]|[ ]As[ ]String|[ ]string)[ ]{0,2}="
 )
 # Name, then sign, then value. A comma only between two texts: `setenv("TOKEN", "…")`, or after an atom: `{password, "…"}`.
-_SIGN = re.compile(
+_SIGN = pattern_of(
     _CLOSE
     + rb"(?:"
     + (
@@ -76,65 +77,65 @@ _SIGN = re.compile(
     + rb"|[ ]?\|[ ]{1,24}(?=[^\s|]{4,200}[ ]{1,24}\|)"
     + rb")"
 )
-_FLAG_SIGN = re.compile(rb"[ ]{1,4}(?![=:>|-][ =])|=")
-_ALIGNED = re.compile(
+_FLAG_SIGN = pattern_of(rb"[ ]{1,4}(?![=:>|-][ =])|=")
+_ALIGNED = pattern_of(
     rb"[ \t]{2,24}(?=\S{4,128}(?:\s|\\+[nr]|\Z))|[ \t](?=[^\s\\]{4,128}[ \t]{0,4}(?:[\r\n]|\\+[nr]|\Z))"
 )
 """Blanks and one word more, which ends the line."""
-_AFTER_COMMAND = re.compile(
+_AFTER_COMMAND = pattern_of(
     rb"(?:login[ \t]{1,8}\S{1,64}[ \t]{1,8}|\bwith |\bset -[gUxL]{1,3} |\bENV |\bsetenv |\bsetx |\bSetEnv |"
     rb"\bset |config set |configure set (?:profile\.\S{1,40}\.)?|git config (?:--\w{1,10} )?)\Z",
     re.IGNORECASE,
 )
-_LINE_START = re.compile(
+_LINE_START = pattern_of(
     rb"(?:[ \t>+|*-]|[0-9]{1,6}(?:\t|\\t|\xe2\x86\x92|:)|[\w./-]{1,60}:[0-9]{1,6}:){0,16}"
     rb"(?:(?:[A-Za-z]{1,10} ){0,3}|export |set |setx |declare -x |local "
     rb"|ENV |ARG |- |\$env:|-e |--env |SetEnv |Environment=)?\"?\$?\Z"
 )
-_OPENING = re.compile(rb"""(?:[bruflN@$]{1,2}(?=["'`]))?(?:\(\s{0,16})?(\\{0,15})(["'`])(?!\2)|(?P<three>"{3}|'{3})""")
-_LONG_OPENING = re.compile(
+_OPENING = pattern_of(rb"""(?:[bruflN@$]{1,2}(?=["'`]))?(?:\(\s{0,16})?(\\{0,15})(["'`])(?!\2)|(?P<three>"{3}|'{3})""")
+_LONG_OPENING = pattern_of(
     rb"""(?:[a-z_]{1,12}\.){0,2}(?:r?\#?|from_?[A-Za-z]{0,8}\(|[Ss]tring::from\(|(?:String|bytes\.fromhex|env"""
     rb"""|getenv|str|b64decode|fromHex|Buffer\.from)\()(?=["'])"""
 )
-_LONG_QUOTES = re.compile(
+_LONG_QUOTES = pattern_of(
     rb"""(?:"{3}\n?(?P<a>[^"]{1,512}?)"{3}|'{3}\n?(?P<b>[^']{1,512}?)'{3}|%?q?[qQ]?\((?P<c>[^()\s]{4,256})\)|"""
     rb"""q\{(?P<d>[^{}\s]{4,256})\}|\[\[(?P<e>[^\[\]\s]{4,256})\]\]|r#"(?P<f>[^"\n]{4,256})"#)"""
 )
-_DEFAULT = re.compile(
+_DEFAULT = pattern_of(
     rb"""[^\n"'`]{0,80}(?:\|\||\?\?|, ?|:-|:=)[ ]{0,2}(?=["'`])|(?:os\.|process\.|std::)?(?:env|getenv|enviro"""
     rb"""n|ENV|System\.getenv)[.\w]{0,12}\(?\[?["'][A-Za-z_]{1,64}["'][)\]]?,? ?(?:\|\||\?\?|or|,)? ?(?=["'])"""
 )
 _LONG_SIGNS = (b'"', b"'", b"%", b"q", b"Q", b"[", b"r")
 _OPENINGS = ((None,), (None, _LONG_OPENING, _DEFAULT))
 """What may be before a literal: nothing, or a call and a variable, if it begins with a letter."""
-_BARE = re.compile(
+_BARE = pattern_of(
     rb"""(?:[^\s"'`,;&=|<>(){}\[\]\\\x00-\x1f]|=(?![A-Za-z_.-]{1,40}=)|&(?!&|amp;|[A-Za-z_.-]{1,40}=)){1,8192}"""
 )
-_SETTING = re.compile(rb"""(?![A-Za-z_][A-Za-z0-9_.]*[(\[])[^\s"'`\\\x00-\x1f]{1,8192}""")
-_REST_OF_LINE = re.compile(rb"[ \t]{0,16}(?:[#;]|//|\\+[nr]|[\r\n]|\\?[\"'`]|\Z)")
-_PAIR_END = re.compile(rb"[\s&\"'`|<\\;]|,(?! )|[.:!?]?(?:\s|\Z)")
+_SETTING = pattern_of(rb"""(?![A-Za-z_][A-Za-z0-9_.]*[(\[])[^\s"'`\\\x00-\x1f]{1,8192}""")
+_REST_OF_LINE = pattern_of(rb"[ \t]{0,16}(?:[#;]|//|\\+[nr]|[\r\n]|\\?[\"'`]|\Z)")
+_PAIR_END = pattern_of(rb"[\s&\"'`|<\\;]|,(?! )|[.:!?]?(?:\s|\Z)")
 _PAIR_SIGN = b"="
 _BEFORE_SETTING = (b" ", b'"', b"'", b"\t", b"\0")
 _CALL = (b"(", b"[")
-_OPTION = re.compile(rb"--?[a-z][a-z-]*\Z|-[A-Za-z]\Z")
-_EXPRESSION = re.compile(rb"!{0,2}[A-Za-z_$][A-Za-z0-9_$]*(?:\??\.[A-Za-z_$][A-Za-z0-9_$]*)+[?:]*\Z|!|.*\?\.")
-_DIGIT = re.compile(rb"[0-9]")
-_SMALL_LETTERS = re.compile(rb"[a-z]+")
-_NAME = re.compile(rb"_{0,2}\$?[A-Za-z][A-Za-z0-9_$]*\Z")
-_NO_SIGN = re.compile(rb"[(;/@&]|[)]|[.,] [a-z]| (?!is|was|to|value|string|encoding|plain|- |-> )[a-z]{1,20}[ .,]")
+_OPTION = pattern_of(rb"--?[a-z][a-z-]*\Z|-[A-Za-z]\Z")
+_EXPRESSION = pattern_of(rb"!{0,2}[A-Za-z_$][A-Za-z0-9_$]*(?:\??\.[A-Za-z_$][A-Za-z0-9_$]*)+[?:]*\Z|!|.*\?\.")
+_DIGIT = pattern_of(rb"[0-9]")
+_SMALL_LETTERS = pattern_of(rb"[a-z]+")
+_NAME = pattern_of(rb"_{0,2}\$?[A-Za-z][A-Za-z0-9_$]*\Z")
+_NO_SIGN = pattern_of(rb"[(;/@&]|[)]|[.,] [a-z]| (?!is|was|to|value|string|encoding|plain|- |-> )[a-z]{1,20}[ .,]")
 """What goes after a name in code or a sentence that gives it no value, in JSON too."""
-_TAG = re.compile(
+_TAG = pattern_of(
     rb"[&!][^\s\"']{1,24}[ ]{1,4}|!![a-z]{1,12}[ ]"
     rb"|[|>][-+0-9]{0,2}[ ]{0,4}(?:\\+n|\r?\n)[ \t]{0,32}"
     rb"|\\?(?:\\+n|\r?\n)[ \t]{1,32}(?=[!-9;<>-~]{6,512}[ \t]{0,4}(?:[\r\n]|\Z))|base64:"
 )
 """What may stand between sign and value in YAML: an anchor, a tag, the sign of a block; in other files, a line end."""
-_SAID = re.compile(rb"[ ](?:is|was|to|now)[ ]{1,4}\Z")
-_USER_BEFORE = re.compile(
+_SAID = pattern_of(rb"[ ](?:is|was|to|now)[ ]{1,4}\Z")
+_USER_BEFORE = pattern_of(
     rb"(?:user|usr|username|user_name|login|email|account|uid)[\"']?[ ]?[:=][ ]?\S{1,64}[ \t,;/|]{1,8}\Z", re.IGNORECASE
 )
 _WORDS_OF_SENTENCES = (b"password", b"passphrase", b"pass", b"passwd", b"passcode")
-_CLOSED = re.compile(rb"""\\{0,7}["'`][ \t]{0,4}[)}]""")
+_CLOSED = pattern_of(rb"""\\{0,7}["'`][ \t]{0,4}[)}]""")
 
 
 class Assignment(NamedTuple):

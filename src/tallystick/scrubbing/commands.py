@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from functools import cache
 
 from tallystick.catalog.loading import Entry, load
+from tallystick.model.pattern import pattern_of
 from tallystick.scrubbing.judging import Stands, is_phrase, is_secret
 from tallystick.scrubbing.names import Says
 from tallystick.scrubbing.places import Place
@@ -47,7 +48,7 @@ class _Facts(Entry, frozen=True):
 
 _FACTS = load("secret_arguments", _Facts)
 _LONGEST_COMMAND = 600
-_COMMAND = re.compile(rb"(?:[^\n;|&]|\\\n|;(?! )|&(?!&| )|\|(?![| ])){1,%d}" % _LONGEST_COMMAND)
+_COMMAND = pattern_of(rb"(?:[^\n;|&]|\\\n|;(?! )|&(?!&| )|\|(?![| ])){1,%d}" % _LONGEST_COMMAND)
 _NOT_BEFORE = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"
 _ANY_WORD = rb"""(?:"[^"\n]{0,200}"|'[^'\n]{0,200}'|[^\s"'|;&]{1,200})"""
 _SECRET = (
@@ -124,11 +125,11 @@ def given(data: bytes, literal: str, start: int, end: int) -> Iterator[Place]:
 
 # Pipes ---------------------------------------------------------------------------------------------------------------
 
-_ECHO = re.compile(
+_ECHO = pattern_of(
     rb"""(?:echo|printf|print)(?:[ \t]+-[a-zA-Z]{1,4}){0,3}[ \t]+(?:["']%s(?:\\{1,4}n)?["'][ \t]+)?"""
     rb"""(?:(?P<quote>\\{0,3}["'])(?P<quoted>[^"'\n]{3,256}?)(?:\\{1,4}n)?(?P=quote)|(?P<bare>[^\s"'|;&]{3,256}))[ \t]*\Z"""
 )
-_NEWLINE = re.compile(rb"\\{1,4}[nr]")
+_NEWLINE = pattern_of(rb"\\{1,4}[nr]")
 
 
 def pipe_literals() -> tuple[str, ...]:
@@ -160,7 +161,7 @@ def piped(data: bytes, start: int, limit: int) -> Iterator[Place]:
 
 # Calls ---------------------------------------------------------------------------------------------------------------
 
-_ARGUMENT = re.compile(
+_ARGUMENT = pattern_of(
     rb"""\s{0,16}(?:[A-Za-z_]\w{0,24}=)?(?:[bfr@$]?(?P<quote>\\{0,7}["'`])(?P<text>[^"'`\n]{0,256})(?P=quote)|(?P<code>[^,()"'`\n]{1,100}(?:\(\))?))\s{0,16}(?P<after>[,)])"""
 )
 _MOST_ARGUMENTS = 6

@@ -11,6 +11,8 @@ import binascii
 import re
 from collections.abc import Callable
 
+from tallystick.model.pattern import pattern_of
+
 _TELLTALES = (
     "ghp_", "github_pat_", "glpat-", "sk-ant-", "sk-proj-", "sk_live_", "AKIA", "AIza", "xoxb-", "xoxp-", "npm_", "pypi-",
     "-----BEGIN ", "password", "PASSWORD", "Password", "passwd", "secret", "SECRET", "Secret", "api_key", "API_KEY", "apiKey",
@@ -19,9 +21,9 @@ _TELLTALES = (
 )  # fmt: skip
 _LEAST_FRAGMENT = 5
 _ALPHABET = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=\r\n"
-_RUN = re.compile(rb"[A-Za-z0-9+/]{4}[A-Za-z0-9+/=\r\n]*")
+_RUN = pattern_of(rb"[A-Za-z0-9+/]{4}[A-Za-z0-9+/=\r\n]*")
 _HEX_ALPHABET = b"0123456789abcdefABCDEF"
-_HEX_RUN = re.compile(rb"[0-9a-fA-F]+")
+_HEX_RUN = pattern_of(rb"[0-9a-fA-F]+")
 _LONGEST = 16_000_000
 
 

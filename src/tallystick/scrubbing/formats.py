@@ -11,6 +11,7 @@ import binascii
 import re
 from collections.abc import Iterator
 
+from tallystick.model.pattern import pattern_of
 from tallystick.scrubbing.judging import Stands, is_basic, is_phrase, is_secret
 from tallystick.scrubbing.names import FOREIGN, Says, says
 from tallystick.scrubbing.places import Find, Place
@@ -21,12 +22,12 @@ _WORD = rb"""[^\s"'\\]{1,128}"""
 
 # Words in lines ------------------------------------------------------------------------------------------------------
 
-_NETRC = re.compile(
+_NETRC = pattern_of(
     rb"(?:machine" + _BLANK + rb"{1,16}" + _WORD + rb"|default)"
     rb"(?:" + _BLANK + rb"{1,16}(?:login|account|user)" + _BLANK + rb"{1,16}" + _WORD
     + rb"){0,3}" + _BLANK + rb"{1,16}(?:password|passwd)" + _BLANK + rb"{1,16}(?P<secret>" + _WORD + rb")"
 )  # fmt: skip
-_LOGIN = re.compile(
+_LOGIN = pattern_of(
     rb"(?:login|user|username|account|email|from)[ \t]{1,8}\"?" + _WORD + rb"\"?" + _BLANK
     + rb"{1,16}(?:password|passwd|passw|pass|secret)[ \t]{1,16}\"?(?P<secret>" + _WORD + rb")", re.IGNORECASE
 )  # fmt: skip
@@ -47,7 +48,7 @@ def _certain(found: re.Match[bytes] | None) -> Iterator[Place]:
         yield Place(*found.span("secret"), "password")
 
 
-_PGPASS = re.compile(
+_PGPASS = pattern_of(
     rb"(?:\d{2,5}|\*):(?:[^:\s\\]|\\:){1,64}:(?:[^:\s\\]|\\:){1,64}:(?P<secret>[^\s\"':\\]{4,128})(?=[\s\\\"']|\Z)"
 )
 
@@ -57,8 +58,8 @@ def _pgpass(data: bytes, start: int, limit: int) -> Iterator[Place]:
     yield from _certain(_PGPASS.match(data, start + 1))
 
 
-_HASHED = re.compile(rb"\$(?:[1567y]|2[abxy]|apr1|sha1|argon2(?:id?|d)|scrypt)\$[./A-Za-z0-9$=,+-]{20,250}")
-_NTLM = re.compile(rb"[0-9]{1,8}:[a-fA-F0-9]{32}:(?P<secret>[a-fA-F0-9]{32})(?=:::)")
+_HASHED = pattern_of(rb"\$(?:[1567y]|2[abxy]|apr1|sha1|argon2(?:id?|d)|scrypt)\$[./A-Za-z0-9$=,+-]{20,250}")
+_NTLM = pattern_of(rb"[0-9]{1,8}:[a-fA-F0-9]{32}:(?P<secret>[a-fA-F0-9]{32})(?=:::)")
 
 
 def _hashed(data: bytes, start: int, limit: int) -> Iterator[Place]:
@@ -79,14 +80,14 @@ def _ntlm(data: bytes, start: int, limit: int) -> Iterator[Place]:
 # Kubernetes ----------------------------------------------------------------------------------------------------------
 
 _MANIFEST = 8192
-_DOCUMENT = re.compile(rb"(?:\A|\n)---[ \t]*(?:\n|\Z)|" + rb"\\n---\\n")
-_DATA = re.compile(
+_DOCUMENT = pattern_of(rb"(?:\A|\n)---[ \t]*(?:\n|\Z)|" + rb"\\n---\\n")
+_DATA = pattern_of(
     rb"(?P<indent>(?:\A|\n|\\n)[ \t]{0,16})(?:data|stringData):[ \t]*(?=" + _END + rb")(?P<lines>(?:" + _END
     + rb"[ \t]{1,20}[^\s:\\][^:\n\\]{0,200}:[^\n\\]{0,4000}){1,200})"
 )  # fmt: skip
-_LINE = re.compile(rb"[ \t]{1,20}[\"']?[\w./-]{1,200}[\"']?:[ \t]{1,8}[\"']?(?P<secret>[^\s\"'\\|>][^\n\"'\\]{2,4000})")
-_JSON_DATA = re.compile(rb"\\{0,3}\"(?:data|stringData)\\{0,3}\"[ ]?:[ ]?\{(?P<members>[^{}]{0,16000})\}")
-_MEMBER = re.compile(rb":\s?\\{0,3}\"(?P<secret>[^\"\\]{3,4000})\\{0,3}\"")
+_LINE = pattern_of(rb"[ \t]{1,20}[\"']?[\w./-]{1,200}[\"']?:[ \t]{1,8}[\"']?(?P<secret>[^\s\"'\\|>][^\n\"'\\]{2,4000})")
+_JSON_DATA = pattern_of(rb"\\{0,3}\"(?:data|stringData)\\{0,3}\"[ ]?:[ ]?\{(?P<members>[^{}]{0,16000})\}")
+_MEMBER = pattern_of(rb":\s?\\{0,3}\"(?P<secret>[^\"\\]{3,4000})\\{0,3}\"")
 
 
 def _kubernetes_secret(data: bytes, start: int, limit: int) -> Iterator[Place]:
@@ -118,10 +119,10 @@ def _document(data: bytes, at: int) -> tuple[int, int]:
 
 # Logins in base64 ----------------------------------------------------------------------------------------------------
 
-_BASIC = re.compile(
+_BASIC = pattern_of(
     rb"""_?auth(?:Token)?\\{0,7}["']?[ \t]{0,4}[:=][ \t]{0,4}\\{0,7}["']?(?P<secret>[A-Za-z0-9+/]{8,1024}={0,2})"""
 )
-_PLAIN = re.compile(rb"AUTH (?:PLAIN|LOGIN)[ \t]{1,4}(?P<secret>[A-Za-z0-9+/]{8,1024}={0,2})", re.IGNORECASE)
+_PLAIN = pattern_of(rb"AUTH (?:PLAIN|LOGIN)[ \t]{1,4}(?P<secret>[A-Za-z0-9+/]{8,1024}={0,2})", re.IGNORECASE)
 
 
 def _basic(data: bytes, start: int, limit: int) -> Iterator[Place]:
@@ -149,7 +150,7 @@ def _is_base64(value: bytes) -> bool:
 # Tables --------------------------------------------------------------------------------------------------------------
 
 _ROWS = 100
-_HEADER = re.compile(rb"[^\n]{1,1000}")
+_HEADER = pattern_of(rb"[^\n]{1,1000}")
 _SEPARATORS = (b"|", b",", b";", b"\t")
 
 
@@ -191,22 +192,22 @@ def _cells(data: bytes, at: int, separator: bytes, shape: tuple[int, list[int]])
 
 # SQL -----------------------------------------------------------------------------------------------------------------
 
-_IDENTIFIED = re.compile(
+_IDENTIFIED = pattern_of(
         rb"identified[ \t]{1,4}(?:with[ \t]{1,4}\S{1,64}[ \t]{1,4})?(?:by|as)[ \t]{1,4}(?:values[ \t]{1,4}|pass"
         rb"word[ \t]{1,4})?"
     rb"(?:N?\\{0,7}(?P<quote>[\"'])(?P<quoted>[^\"'\n]{3,256}?)\\{0,7}(?P=quote)|(?P<bare>[A-Za-z0-9_$#]{4,64}))",
     re.IGNORECASE
 )  # fmt: skip
-_OF_A_USER = re.compile(rb"(?:create|alter|grant)[ \t].{0,190}\Z", re.IGNORECASE)
-_PRAGMA = re.compile(
+_OF_A_USER = pattern_of(rb"(?:create|alter|grant)[ \t].{0,190}\Z", re.IGNORECASE)
+_PRAGMA = pattern_of(
     rb"pragma[ \t]{1,4}(?:hexkey|key|rekey)[ \t]{0,4}=[ \t]{0,4}\\{0,7}[\"'](?P<secret>[^\"'\n\\]{4,256})",
     re.IGNORECASE,
 )
-_INSERT = re.compile(
+_INSERT = pattern_of(
         rb"insert[ \t]{1,4}into[ \t]{1,4}\S{1,80}[ \t]{0,4}\((?P<columns>[^()]{3,1000})\)\s{0,8}values\s{0,8}(?"
         rb"P<rows>\([^\n]{3,2000})", re.IGNORECASE
 )  # fmt: skip
-_CELL = re.compile(rb"[(,][ \t]{0,4}(?:E?N?'(?P<text>(?:[^'\n]|''){0,400})'|(?P<code>[^,()']{1,100}))")
+_CELL = pattern_of(rb"[(,][ \t]{0,4}(?:E?N?'(?P<text>(?:[^'\n]|''){0,400})'|(?P<code>[^,()']{1,100}))")
 
 
 def _identified(data: bytes, start: int, limit: int) -> Iterator[Place]:
@@ -242,16 +243,16 @@ def _insert(data: bytes, start: int, limit: int) -> Iterator[Place]:
 
 # Marks of other formats ----------------------------------------------------------------------------------------------
 
-_INPUT = re.compile(rb"[^<>]{0,200}?\bvalue=\\{0,7}[\"'](?P<secret>[^\"'\\<>]{4,256})")
-_THIN = re.compile(rb":thin:[\w$#]{1,64}/(?P<secret>[^\s@\"']{3,128})@")
-_DSN = re.compile(rb"(?:\A|[\s\"'`=])[\w.-]{1,64}:(?P<secret>[^\s\"'`/]{3,128})\Z")
-_RELAY = re.compile(rb"\]:[0-9]{2,5}[ \t]{1,16}[^\s:]{1,128}:(?P<secret>\S{4,128})")
-_PSK = re.compile(rb":[ \t]{0,8}(?:PSK|XAUTH|EAP|NTLM)[ \t]{1,8}\"(?P<secret>[^\"\n]{4,256})\"")
-_PUTS = re.compile(rb"send(?:_user)?[ \t]{1,4}(?:--[ \t]{1,4})?\\{0,3}\"(?P<secret>[^\"\\\n]{4,128})\\{1,5}[rn]")
-_JWK = re.compile(
+_INPUT = pattern_of(rb"[^<>]{0,200}?\bvalue=\\{0,7}[\"'](?P<secret>[^\"'\\<>]{4,256})")
+_THIN = pattern_of(rb":thin:[\w$#]{1,64}/(?P<secret>[^\s@\"']{3,128})@")
+_DSN = pattern_of(rb"(?:\A|[\s\"'`=])[\w.-]{1,64}:(?P<secret>[^\s\"'`/]{3,128})\Z")
+_RELAY = pattern_of(rb"\]:[0-9]{2,5}[ \t]{1,16}[^\s:]{1,128}:(?P<secret>\S{4,128})")
+_PSK = pattern_of(rb":[ \t]{0,8}(?:PSK|XAUTH|EAP|NTLM)[ \t]{1,8}\"(?P<secret>[^\"\n]{4,256})\"")
+_PUTS = pattern_of(rb"send(?:_user)?[ \t]{1,4}(?:--[ \t]{1,4})?\\{0,3}\"(?P<secret>[^\"\\\n]{4,128})\\{1,5}[rn]")
+_JWK = pattern_of(
     rb"(?P<quote>\\{0,3}\")(?:d|k|p|q|dp|dq|qi)(?P=quote):[ ]?(?P=quote)(?P<secret>[A-Za-z0-9_-]{16,1024})(?P=quote)"
 )
-_BYTES = re.compile(rb"(?:0x[0-9a-fA-F]{2}[,; ]{0,2}\s{0,8}){8,512}")
+_BYTES = pattern_of(rb"(?:0x[0-9a-fA-F]{2}[,; ]{0,2}\s{0,8}){8,512}")
 
 
 def _password_input(data: bytes, start: int, limit: int) -> Iterator[Place]:
@@ -277,24 +278,24 @@ def _relay(data: bytes, start: int, limit: int) -> Iterator[Place]:
     yield from _certain(_RELAY.match(data, start))
 
 
-_AUTH = re.compile(
+_AUTH = pattern_of(
     rb"AUTH[ ]{1,4}(?:[\w.-]{1,64}[ ]{1,4})?[\"']?(?P<secret>[^\s\"']{6,128})[\"']?(?=[ \t]{0,4}(?:[\r\n]|\\+[nr]|\Z))"
 )
-_ON = re.compile(rb" on >(?P<secret>[^\s\"'\\]{4,128})")
-_ACL_USER = re.compile(rb"user[ ]{1,4}[\w.-]{1,64}\Z", re.IGNORECASE)
-_PRINTED = re.compile(
+_ON = pattern_of(rb" on >(?P<secret>[^\s\"'\\]{4,128})")
+_ACL_USER = pattern_of(rb"user[ ]{1,4}[\w.-]{1,64}\Z", re.IGNORECASE)
+_PRINTED = pattern_of(
     rb"(?:printenv[ ]{1,4}|echo[ ]{1,4}\"?\$\{?)(?P<name>[A-Za-z_][A-Za-z0-9_]{1,60})\}?\"?[ \t]{0,4}"
     + _END
     + rb"(?P<secret>[^\s\\]{6,2000})"
 )
-_SVN = re.compile(rb"password" + _END + rb"V [0-9]{1,4}" + _END + rb"(?P<secret>[^\s\\]{4,256})")
-_PAIR = re.compile(
+_SVN = pattern_of(rb"password" + _END + rb"V [0-9]{1,4}" + _END + rb"(?P<secret>[^\s\\]{4,256})")
+_PAIR = pattern_of(
     rb"redentials?(?: are| is)?[:=]?[ ]{1,4}[\w.@+-]{1,64}[ ]?[:/][ ]?(?P<secret>[^\s\"'`\\<>,;]{4,128})"
 )
-_PHRASE = re.compile(
+_PHRASE = pattern_of(
     rb"(?:phrase|nemonic)[\"'`*]{0,3}(?: is)?[ ]?[:=]?[ ]{0,4}\\{0,3}[\"'`]?(?P<secret>(?:[a-z]{2,12} ){5,24}[a-z]{2,12})"
 )
-_GENERATED = re.compile(rb"password is generated for \S{1,100}: (?P<secret>\S{6,128})")
+_GENERATED = pattern_of(rb"password is generated for \S{1,100}: (?P<secret>\S{6,128})")
 
 
 def _auth(data: bytes, start: int, limit: int) -> Iterator[Place]:
@@ -364,7 +365,7 @@ def _json_web_key(data: bytes, start: int, limit: int) -> Iterator[Place]:
 
 # Other languages -----------------------------------------------------------------------------------------------------
 
-_FOREIGN = re.compile(
+_FOREIGN = pattern_of(
     rb"""\w{0,12}[ ]?\\{0,3}["'`*]{0,2}(?:[ ]{0,2}(?::|=|\xef\xbc\x9a|\xe6\x98\xaf|\xe4\xb8\xba)\*{0,2}[ ]{0,"""
     rb"""2}|[ ](?:lautet|ist|es|est)[ ])\\{0,3}["'`]?(?P<secret>[^\s"'`,;<>(){}\\]{5,128})"""
 )
@@ -384,7 +385,7 @@ def _foreign(word: bytes) -> Find:
     return find
 
 
-_KEY = re.compile(
+_KEY = pattern_of(
     rb"""(?: for \S{1,64})?(?: is|:|=|\*\*:|:\*\*)[ ]{0,4}(?:\\+n|\r?\n)?[ \t]{0,8}\\{0,3}["'`]?(?P<secret>[A"""
     rb"""-Za-z0-9_+/=.~-]{16,512})"""
 )

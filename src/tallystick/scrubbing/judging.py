@@ -12,6 +12,7 @@ from collections import Counter
 from functools import lru_cache
 
 from tallystick.catalog.loading import Entry, load
+from tallystick.model.pattern import pattern_of
 from tallystick.scrubbing.markers import OPEN_BYTES
 from tallystick.scrubbing.names import Says
 
@@ -39,13 +40,13 @@ class _PlainWords(Entry, frozen=True):
 
 
 _PLAIN = load("plain_words", _PlainWords).all()
-_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_A-Za-z]+")
+_WORDS = pattern_of(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_A-Za-z]+")
 LONGEST = 8192
 _LONGEST_ORDINARY = 100
-_UUID = re.compile(rb"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\Z")
-_HASH = re.compile(rb"(?:[0-9a-f]{40}|[0-9a-f]{64}|[0-9a-f]{96}|[0-9a-f]{128})\Z")
-_LOCK_DIGEST = re.compile(rb"(?:sha(?:1|224|256|384|512)|md5|blake[23][a-z0-9]*|h1)[-:=]", re.IGNORECASE)
-_NO_VALUE = re.compile(
+_UUID = pattern_of(rb"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\Z")
+_HASH = pattern_of(rb"(?:[0-9a-f]{40}|[0-9a-f]{64}|[0-9a-f]{96}|[0-9a-f]{128})\Z")
+_LOCK_DIGEST = pattern_of(rb"(?:sha(?:1|224|256|384|512)|md5|blake[23][a-z0-9]*|h1)[-:=]", re.IGNORECASE)
+_NO_VALUE = pattern_of(
     rb"""[$<{\[(] | (?:\xe2\x80\xa2|\xe2\x97\x8f|[*#xX._-])+\Z   # a variable, a template, a tag, a drawing
     | (?:true|false|null|nil|none|undefined|yes|no|string|str|bytes|text|any|optional|required|hidden|secret|token|password
         |passwd|passphrase|credentials?|key|basic|bearer|default|empty|unset|env|unknown|invalid|missing|void)\Z
@@ -56,25 +57,25 @@ _NO_VALUE = re.compile(
         |state|props|data|user|response|res|client|app|obj|e|t|n)[.:]""",
     re.IGNORECASE | re.VERBOSE,
 )
-_PLACEHOLDER = re.compile(
+_PLACEHOLDER = pattern_of(
     rb"(?<![A-Za-z0-9])(?:your|my-?own|example|placeholder|change-?_?me|dummy|redacted|masked|insert|replace|todo|fake|sample|elided)"
     rb"(?![A-Za-z0-9])|\*{4}|x{6}|\.\.\.|\xe2\x80\xa6|\$\{|\{\{|<[A-Za-z]|EXAMPLE(?:KEY)?(?![A-Za-z])",
     re.IGNORECASE,
 )
 _PART = rb"(?:[A-Za-z]{1,24}[0-9]{0,3}|[0-9]{1,4})"
-_IDENTIFIER = re.compile(_PART + rb"(?:[-_./:@]{1,4}" + _PART + rb")*\Z")
-_CAMEL = re.compile(rb"[A-Z]{0,6}[a-z]+(?:[A-Z]{1,6}[a-z]+)*[0-9]{0,2}\Z")
-_CLASSES = (re.compile(rb"[0-9]"), re.compile(rb"[a-z]"), re.compile(rb"[A-Z]"))
+_IDENTIFIER = pattern_of(_PART + rb"(?:[-_./:@]{1,4}" + _PART + rb")*\Z")
+_CAMEL = pattern_of(rb"[A-Z]{0,6}[a-z]+(?:[A-Z]{1,6}[a-z]+)*[0-9]{0,2}\Z")
+_CLASSES = (pattern_of(rb"[0-9]"), pattern_of(rb"[a-z]"), pattern_of(rb"[A-Z]"))
 _MARKS = (b"*", b"%", b"#", b"@")
 """An alias, a variable, a comment, a name: or what a made password begins with, which is long and mixed then."""
 _LEAST_MARKED = 10
 _CAPITALS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-_CHANGE = re.compile(rb"(?=[a-z][A-Z]|[A-Z][a-z])")
-_ONE_WORD = re.compile(rb"[A-Za-z\x80-\xff]+\Z")
-_ONE_HUMP = re.compile(rb"[A-Za-z]?[a-z]{8,}\Z")
+_CHANGE = pattern_of(rb"(?=[a-z][A-Z]|[A-Z][a-z])")
+_ONE_WORD = pattern_of(rb"[A-Za-z\x80-\xff]+\Z")
+_ONE_HUMP = pattern_of(rb"[A-Za-z]?[a-z]{8,}\Z")
 _LEAST_WORD = 6
 _LEAST_WORDS = 3
-_PHRASE_WORD = re.compile(rb"[A-Za-z0-9]{2,16}\Z")
+_PHRASE_WORD = pattern_of(rb"[A-Za-z0-9]{2,16}\Z")
 _SENTENCE = frozenset(
     [
         "the",
@@ -104,8 +105,8 @@ _SENTENCE = frozenset(
         "should",
     ]
 )
-_LETTER = re.compile(rb"[A-Za-z\x80-\xff]")
-_SYMBOL = re.compile(rb"[!-,;-@\[-^`{-~]")
+_LETTER = pattern_of(rb"[A-Za-z\x80-\xff]")
+_SYMBOL = pattern_of(rb"[!-,;-@\[-^`{-~]")
 _SHORT, _LEAST_SHORT, _LEAST = 20, 2.8, 3.0
 """Bits a byte: random hex of 16 digits has about 3.2, English words written together about 3.3 but one class."""
 

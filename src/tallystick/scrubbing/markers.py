@@ -6,14 +6,14 @@ anyone who holds that key try guesses against a record that is kept for years (d
 
 from __future__ import annotations
 
-import re
+from tallystick.model.pattern import pattern_of
 
 OPEN = "‹secret:"
 CLOSE = "›"
 OPEN_BYTES = OPEN.encode()
-MARKERS = re.compile(OPEN_BYTES + rb"[a-z0-9-]{1,40}" + CLOSE.encode())
+MARKERS = pattern_of(OPEN_BYTES + rb"[a-z0-9-]{1,40}" + CLOSE.encode())
 """Markers in a text in UTF-8."""
-_IN_TEXT = re.compile(MARKERS.pattern.decode())
+_IN_TEXT = pattern_of(MARKERS.pattern.decode())
 
 
 def marker(kind: str) -> str:

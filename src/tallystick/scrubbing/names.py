@@ -4,10 +4,10 @@ Owns the words. Must not know what the value is or in which notation the name st
 """
 
 import enum
-import re
 from functools import lru_cache
 
 from tallystick.catalog.loading import Entry, load
+from tallystick.model.pattern import pattern_of
 from tallystick.scrubbing.markers import without_markers
 
 
@@ -25,8 +25,8 @@ class Says(enum.IntEnum):
 
 KIND = {Says.MAYBE: "token", Says.SECRET: "secret", Says.PASSWORD: "password"}
 
-_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
-_JOINED = re.compile(
+_WORDS = pattern_of(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+_JOINED = pattern_of(
     r"(api|access|auth|private|secret|account|client|signing|encryption|master|storage|shared|ssh|app)(key|token|secret)(?![a-z])"
 )
 
@@ -71,7 +71,7 @@ class _Facts(Entry, frozen=True):
 
 
 _FACTS = load("secret_words", _Facts)
-_PASSWORD = re.compile(
+_PASSWORD = pattern_of(
     r"passw(?:or)?d(?!less)|passphrase|passcode|contrase|_pwd_|_[a-z0-9]*pass_|_pass_phrase_|_psk_|_pw_|_rootpw_|_bindpw_|_userpw_|_requirepass_"
     r"|_masterauth_|_preshared_key_|_pre_shared_key_|_passwort_|_rocommunity_|_rwcommunity_"
 )
@@ -80,7 +80,7 @@ _NO_PASSWORD = frozenset(
 )
 FOREIGN = _FACTS.in_other_languages
 """Words for "password" in other languages."""
-_SECRET = re.compile(
+_SECRET = pattern_of(
     rf"_(?:{'|'.join(_FACTS.secret)}|(?:{'|'.join(_FACTS.before_key_or_token)})_(?:key|token)"
     rf"|(?:{'|'.join(_FACTS.before_token)})_token|[a-z0-9]*apikey|authtoken|(?:{'|'.join(_FACTS.services)})_key)_"
 )

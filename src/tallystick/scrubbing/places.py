@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
+from tallystick.model.pattern import pattern_of
 from tallystick.scrubbing.judging import Stands, is_ordinary, is_secret, looks_random
 from tallystick.scrubbing.markers import OPEN_BYTES
 from tallystick.scrubbing.names import Says
@@ -26,12 +27,12 @@ class Place(NamedTuple):
 
 # Key blocks ----------------------------------------------------------------------------------------------------------
 
-_BLOCK = re.compile(
+_BLOCK = pattern_of(
     rb"-----BEGIN (?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----"
     rb"(?P<body>(?:[^-(){};<]|-(?!----)){0,20000})(?P<end>-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----)?"
 )
-_KEY_TEXT = re.compile(rb"[A-Za-z0-9+/=]{24}")
-_KEY_LINES = re.compile(
+_KEY_TEXT = pattern_of(rb"[A-Za-z0-9+/=]{24}")
+_KEY_LINES = pattern_of(
     rb"(?:[A-Za-z0-9+/=]{16,}|[ \t\r\n>|+]|\\+[nr]|[A-Z][A-Za-z-]{2,16}: [^\n\\]{0,80}|[0-9]{1,6}(?:\t|\xe2\x86\x92|:)"
     rb"|[A-Za-z0-9+/=]{1,15}(?=[\s\\\"']|\Z)){0,4000}"
 )
@@ -50,14 +51,14 @@ def key_block(data: bytes, start: int, limit: int) -> Iterator[Place]:
     yield Place(start, stop, "private-key")
 
 
-_PUTTY = re.compile(
+_PUTTY = pattern_of(
     rb"Private-Lines:[ ]{0,4}[0-9]{1,4}(?P<body>(?:(?:[\s>|+]|\\+[nr]){1,24}[A-Za-z0-9+/=]{4,76}){1,400})"
 )
 
 
-_KEY_END = re.compile(rb"-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
-_KEY_LINE = re.compile(rb"(?:[ \t>|+]{0,16}[A-Za-z0-9+/=]{4,80}[ \t]{0,4})?\Z")
-_LINE_END = re.compile(rb"\\{1,4}[nr]|[\r\n]")
+_KEY_END = pattern_of(rb"-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
+_KEY_LINE = pattern_of(rb"(?:[ \t>|+]{0,16}[A-Za-z0-9+/=]{4,80}[ \t]{0,4})?\Z")
+_LINE_END = pattern_of(rb"\\{1,4}[nr]|[\r\n]")
 _SHORTEST_KEY, _LONGEST_KEY = 24, 8192
 
 
@@ -85,9 +86,9 @@ def putty_key(data: bytes, start: int, limit: int) -> Iterator[Place]:
 
 # Addresses -----------------------------------------------------------------------------------------------------------
 
-_ADDRESS = re.compile(rb"""://[^\s/?#@:"'`<>\\|]{0,128}:(?P<password>[^\s"'`<>\\|]{1,512})@(?=[\w\[$<{.-])""")
-_BEARER_ADDRESS = re.compile(rb"""://(?P<secret>[A-Za-z0-9_-]{20,256})@(?=[\w\[])""")
-_NO_PASSWORD = re.compile(
+_ADDRESS = pattern_of(rb"""://[^\s/?#@:"'`<>\\|]{0,128}:(?P<password>[^\s"'`<>\\|]{1,512})@(?=[\w\[$<{.-])""")
+_BEARER_ADDRESS = pattern_of(rb"""://(?P<secret>[A-Za-z0-9_-]{20,256})@(?=[\w\[])""")
+_NO_PASSWORD = pattern_of(
     rb"(?:[$<{%*\[]|\xe2\x80\xb9|pass(?:w(?:or)?d|code)?\Z|pw\Z|pwd\Z|secret\Z|token\Z|key\Z|api_?key\Z|x+\Z|\.+\Z|your|user|example|redacted|port\Z|[0-9]{1,5}(?:[/?#]|\Z))",
     re.IGNORECASE,
 )
@@ -108,24 +109,24 @@ _WEBHOOKS = (
     (
         "slack-webhook",
         "hooks.slack.com/",
-        re.compile(rb"hooks\.slack\.com/(?:services|workflows|triggers)/" + _HOOK_TAIL),
+        pattern_of(rb"hooks\.slack\.com/(?:services|workflows|triggers)/" + _HOOK_TAIL),
     ),
-    ("discord-webhook", "/api/webhooks/", re.compile(rb"/api/webhooks/[0-9]{6,24}/(?P<secret>[A-Za-z0-9_-]{20,128})")),
-    ("teams-webhook", "webhook.office.com/", re.compile(rb"webhook\.office\.com/webhookb2/" + _HOOK_TAIL)),
+    ("discord-webhook", "/api/webhooks/", pattern_of(rb"/api/webhooks/[0-9]{6,24}/(?P<secret>[A-Za-z0-9_-]{20,128})")),
+    ("teams-webhook", "webhook.office.com/", pattern_of(rb"webhook\.office\.com/webhookb2/" + _HOOK_TAIL)),
     (
         "telegram-token",
         "api.telegram.org/bot",
-        re.compile(rb"api\.telegram\.org/bot(?P<secret>[0-9]{6,12}:[A-Za-z0-9_-]{20,64})"),
+        pattern_of(rb"api\.telegram\.org/bot(?P<secret>[0-9]{6,12}:[A-Za-z0-9_-]{20,64})"),
     ),
-    ("signed-url", "X-Amz-Signature=", re.compile(rb"X-Amz-Signature=(?P<secret>[a-f0-9]{64})")),
-    ("signed-url", "X-Goog-Signature=", re.compile(rb"X-Goog-Signature=(?P<secret>[a-f0-9]{64,1024})")),
+    ("signed-url", "X-Amz-Signature=", pattern_of(rb"X-Amz-Signature=(?P<secret>[a-f0-9]{64})")),
+    ("signed-url", "X-Goog-Signature=", pattern_of(rb"X-Goog-Signature=(?P<secret>[a-f0-9]{64,1024})")),
     (
         "signed-url",
         "x-amz-security-token=",
-        re.compile(rb"(?i:x-amz-security-token)=(?P<secret>[A-Za-z0-9%+/=]{40,4096})"),
+        pattern_of(rb"(?i:x-amz-security-token)=(?P<secret>[A-Za-z0-9%+/=]{40,4096})"),
     ),
-    ("signed-url", "&sig=", re.compile(rb"&(?:amp;)?sig=(?P<secret>[A-Za-z0-9%+/=]{30,128})")),
-    ("signed-url", "?sig=", re.compile(rb"\?sig=(?P<secret>[A-Za-z0-9%+/=]{30,128})")),
+    ("signed-url", "&sig=", pattern_of(rb"&(?:amp;)?sig=(?P<secret>[A-Za-z0-9%+/=]{30,128})")),
+    ("signed-url", "?sig=", pattern_of(rb"\?sig=(?P<secret>[A-Za-z0-9%+/=]{30,128})")),
 )
 
 
@@ -141,7 +142,7 @@ def _webhook(kind: str, pattern: re.Pattern[bytes]) -> Find:
 # Headers -------------------------------------------------------------------------------------------------------------
 
 _QUOTES = rb"""(?:\\{0,7}["'`])?"""
-_AUTHORIZATION = re.compile(
+_AUTHORIZATION = pattern_of(
     rb"authorization" + _QUOTES + rb"\]?[ \t]{0,8}(?:[:=,]|=>|(?=[ \t\\]{0,4}[\"']))[ \t]{0,8}" + _QUOTES
     + rb"(?P<scheme>(?:basic|bearer|token|digest|apikey|api-key|key|bot|jwt|negotiate|ntlm|splunk|sso-key|geniekey)"
     rb"[ =:]{1,4})?"
@@ -149,7 +150,7 @@ _AUTHORIZATION = re.compile(
     re.IGNORECASE,
 )  # fmt: skip
 _SCHEME_SAYS = {b"": Says.MAYBE, b"basic": Says.PASSWORD}
-_BEARER = re.compile(rb"bearer[ \t]{1,4}(?P<secret>[A-Za-z0-9._~+/-]{16,8192}={0,2})", re.IGNORECASE)
+_BEARER = pattern_of(rb"bearer[ \t]{1,4}(?P<secret>[A-Za-z0-9._~+/-]{16,8192}={0,2})", re.IGNORECASE)
 
 
 def authorization(data: bytes, start: int, limit: int) -> Iterator[Place]:
@@ -169,10 +170,10 @@ def bearer(data: bytes, start: int, limit: int) -> Iterator[Place]:
         yield Place(*found.span("secret"), "authorization")
 
 
-_COOKIES = re.compile(
+_COOKIES = pattern_of(
     rb"cookie" + _QUOTES + rb"[ \t]{0,8}[:=,][ \t]{0,8}" + _QUOTES + rb"(?P<pairs>[^\r\n\"'`\\]{8,8192})", re.IGNORECASE
 )
-_COOKIE = re.compile(rb"=(?P<value>[^;\s(){}<>,]{16,4096})")
+_COOKIE = pattern_of(rb"=(?P<value>[^;\s(){}<>,]{16,4096})")
 
 
 def cookies(data: bytes, start: int, limit: int) -> Iterator[Place]:
@@ -187,10 +188,10 @@ def cookies(data: bytes, start: int, limit: int) -> Iterator[Place]:
 
 # Forms whose literal is in their middle ------------------------------------------------------------------------------
 
-_TELEGRAM = re.compile(rb"[0-9]{8,11}:AA[A-Za-z0-9_-]{32,36}(?![A-Za-z0-9_-])")
-_TERRAFORM = re.compile(rb"[A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_-]{50,80}")
-_AZURE_SECRET = re.compile(rb"[A-Za-z0-9_~.-]{3}\dQ~[A-Za-z0-9_~.-]{31,34}(?![A-Za-z0-9_~-])")
-_AWS_PAIR = re.compile(
+_TELEGRAM = pattern_of(rb"[0-9]{8,11}:AA[A-Za-z0-9_-]{32,36}(?![A-Za-z0-9_-])")
+_TERRAFORM = pattern_of(rb"[A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_-]{50,80}")
+_AZURE_SECRET = pattern_of(rb"[A-Za-z0-9_~.-]{3}\dQ~[A-Za-z0-9_~.-]{31,34}(?![A-Za-z0-9_~-])")
+_AWS_PAIR = pattern_of(
     rb"""(?:AKIA|ASIA)[A-Z0-9]{16}[\s"'\\:,;|/]{1,12}(?:[A-Za-z_]{0,32}["'\\ =:]{1,8})?"""
     rb"(?P<secret>[A-Za-z0-9/+]{40})(?![A-Za-z0-9/+=])"
 )
@@ -227,7 +228,7 @@ def aws_pair(data: bytes, start: int, limit: int) -> Iterator[Place]:
         yield Place(*found.span("secret"), "aws-secret-key")
 
 
-_ENCODED_KEY = re.compile(
+_ENCODED_KEY = pattern_of(
     rb"LS0tLS1CRUdJTi[A-Za-z0-9+/]{0,48}(?:UFJJVkFURS|BSSVZBVE|QUklWQVRF)[A-Za-z0-9+/=]{16,40000}"
 )
 

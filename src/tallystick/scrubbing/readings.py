@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 
+from tallystick.model.pattern import pattern_of
+
 _NAMED = {b"&quot;": b'"', b"&amp;": b"&", b"&lt;": b"<", b"&gt;": b">", b"&apos;": b"'"}
 _SIGNS = {"\u00a0": " ", "\uff1a": ":", "\uff1d": "="}
 _INVISIBLE = ("\u200b", "\u200c", "\u200d", "\u2060", "\u00ad", "\ufeff")
@@ -39,7 +41,7 @@ _AFTER |= {
     first: b"|".join(re.escape(sign.encode()[1:]) for sign in (*_SIGNS, *_INVISIBLE) if sign.encode()[:1] == first)
     for first in (b"\xc2", b"\xe2", b"\xef")
 }
-_SPELLINGS = re.compile(
+_SPELLINGS = pattern_of(
     rb"[\\%&\x00\x1b=\xc2\xe2\xef](?:"
     + rb"|".join(rb"(?<=" + first + rb")(?:" + rest + rb")" for first, rest in _AFTER.items())
     + rb")"

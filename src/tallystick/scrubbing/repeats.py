@@ -7,20 +7,20 @@ not know how they were found.
 from __future__ import annotations
 
 import base64
-import re
 from collections.abc import Iterator
 from urllib.parse import quote
 
 from ahocorasick_rs import BytesAhoCorasick, Implementation
 
+from tallystick.model.pattern import pattern_of
 from tallystick.scrubbing.judging import is_ordinary, is_words
 
 _LEAST, _LONGEST = 6, 512
 _LEAST_ENCODED = 7
 _MOST = 64
 _SHORT = 1 << 20
-_LETTERS = re.compile(rb"[A-Za-z][a-z]{7,}\Z")
-_WORD = re.compile(rb"[A-Za-z0-9]\Z")
+_LETTERS = pattern_of(rb"[A-Za-z][a-z]{7,}\Z")
+_WORD = pattern_of(rb"[A-Za-z0-9]\Z")
 _ENCODED = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/_-="
 _AROUND = 4096
 

@@ -9,6 +9,7 @@ from functools import cache
 from typing import NamedTuple
 
 from tallystick.catalog.loading import Entry, load
+from tallystick.model.pattern import pattern_of
 from tallystick.scrubbing import wrapping
 from tallystick.scrubbing.judging import is_words
 
@@ -48,7 +49,7 @@ SHAPES = tuple(
 )
 
 
-_LETTER_BEFORE = re.compile(
+_LETTER_BEFORE = pattern_of(
     rb"(?:\\(?:[abfnrtv0]|u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2})|%[0-9A-Fa-f]{2}|(?:\x1b|\\u001[bB]|\\x1[bB]|\\033|\\e)\[[0-9;]{0,8}[a-zA-Z])\Z"
 )
 

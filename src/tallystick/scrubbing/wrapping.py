@@ -3,16 +3,16 @@
 Owns what may stand between the pieces, and how the next piece is known to be one. Must not know what a secret is.
 """
 
-import re
+from tallystick.model.pattern import pattern_of
 
 _PIECE = rb"[A-Za-z0-9_+/.~=-]"
 _QUOTED = rb"""\\{0,3}["'][ \t]{0,4}(?:[+.&][ \t]{0,4})?(?:\\?\r?\n[ \t]{0,64})?[bruf]?\\{0,3}["']"""
 _LINE_OF_ONE = rb"""(?=[A-Za-z0-9_+/.~-]{0,40}[0-9][A-Za-z0-9_+/.~-]{0,4000}={0,2}["',;)]{0,3}(?:\r?\n|\Z))"""
 _LINE = rb"""\\?\r?\n[ \t>|+]{0,32}""" + _LINE_OF_ONE
-_NEXT = re.compile(
+_NEXT = pattern_of(
     rb"(?:" + _QUOTED + rb"|(?<=[A-Za-z0-9_+/-]{12})" + _LINE + rb")(?P<piece>" + _PIECE + rb"{4,4000}+)"
 )
-_HALVES = re.compile(
+_HALVES = pattern_of(
     rb"(?P<first>[A-Za-z0-9_.-]{2,400}+)(?:" + _QUOTED + rb"|" + _LINE + rb"|=\r?\n)(?P<second>[A-Za-z0-9_.-]{4,400}+)"
 )
 _MOST = 64

@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import hmac
 import os
-import re
 import stat
 import time
 from collections.abc import Iterator, Sequence
@@ -25,9 +24,10 @@ from tallystick.journal.durable import replace_file
 from tallystick.journal.opening import open_file, read_whole
 from tallystick.live.delivery import Delivery, Unfinished
 from tallystick.model.decision import Decision, Effect
+from tallystick.model.pattern import pattern_of
 from tallystick.service.wire import MOST_DATA, MOST_HEADER, moment, read_header
 
-_AFTER = re.compile(rb"(?:\nMAC (?P<code>[0-9a-f]{64})?\n)?")
+_AFTER = pattern_of(rb"(?:\nMAC (?P<code>[0-9a-f]{64})?\n)?")
 """What follows a delivery: the code by which our hook is known (decision 0068), or nothing."""
 _MOST_AFTER = 80
 _FORGOTTEN_SECONDS = 60.0

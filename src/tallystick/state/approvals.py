@@ -5,14 +5,13 @@ Owns reading the evidence of such decisions. Must not know what the user answere
 
 from __future__ import annotations
 
-import re
-
 import orjson
 
+from tallystick.model.pattern import pattern_of
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Json
 
-_DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
+_DIGEST = pattern_of(r"sha256:[0-9a-f]{64}")
 
 
 def asked_about(step: Recorded) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -7,17 +7,17 @@ recorded with its value. Which files and members these are is in the catalogue. 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 
 import msgspec
 
 from tallystick.catalog.agents import AGENTS, CONVENTIONS, Place, Way, folder_variables
+from tallystick.model.pattern import pattern_of
 from tallystick.model.step import Json
 
 _PREFIXES = (*CONVENTIONS.prefixes, *(prefix for facts in AGENTS.values() for prefix in facts.variables.prefixes))
-_SWITCH = re.compile(rf"(?:{'|'.join(_PREFIXES)})_[A-Z0-9_]{{1,80}}|(?:HTTPS?|ALL|NO)_PROXY|LD_PRELOAD|SANDBOX|CI")
-_OF_THE_HOOK = re.compile(
+_SWITCH = pattern_of(rf"(?:{'|'.join(_PREFIXES)})_[A-Z0-9_]{{1,80}}|(?:HTTPS?|ALL|NO)_PROXY|LD_PRELOAD|SANDBOX|CI")
+_OF_THE_HOOK = pattern_of(
     r".*_(?:ENV_FILE|PROJECT_DIR|CWD|PID|EFFORT|(?:SESSION|THREAD|PROMPT|AGENT)_ID|SESSION_ATTENDED|(?:PLUGIN|CHILD|MESSAGING)_[A-Z_]+)"
     r"|CLAUDECODE"
 )
@@ -33,7 +33,7 @@ def switches(environment: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(sorted(named))[:_MOST_SWITCHES]
 
 
-_SLUG = re.compile(r"[^A-Za-z0-9]")
+_SLUG = pattern_of(r"[^A-Za-z0-9]")
 
 
 class Reads(msgspec.Struct, frozen=True, kw_only=True):

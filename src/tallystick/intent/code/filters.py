@@ -14,10 +14,11 @@ from collections.abc import Sequence
 from tallystick.intent.actions import HOME, Found
 from tallystick.intent.code.tokens import Dialect, Token, tokens, unescaped
 from tallystick.model.intent import Operation
+from tallystick.model.pattern import pattern_of
 from tallystick.model.script import HOLE
 
 _DIALECT = Dialect(
-    pattern=re.compile(
+    pattern=pattern_of(
         r"(?P<space>(?:(?<=[({,;~!&|])|^)[^\S\n]*/(?:[^/\\\n]|\\.?)*+/?|[^\S\n]+|#[^\n]*|\\\n)"
         r"|(?P<line>\n)"
         r'|(?P<string>"(?:[^"\\\n]|\\.?)*+(?:"|(?=\n)|\Z))'
@@ -27,14 +28,14 @@ _DIALECT = Dialect(
         re.DOTALL | re.MULTILINE,
     ),
     joins=frozenset(),
-    variable=re.compile(r"(?!)"),
+    variable=pattern_of(r"(?!)"),
     unescape=unescaped,
 )
-_HOME_FOLDER = re.compile(r'ENVIRON\["HOME"\]')
+_HOME_FOLDER = pattern_of(r'ENVIRON\["HOME"\]')
 _ENDS = frozenset((";", "}", "{", ")", "&&", "||", ",", "?"))
 _OUTPUTS = frozenset((">", ">>", "|", "|&"))
 _NO_FILES = ("/dev/stdout", "/dev/stderr", "/dev/stdin", "-", "/dev/tty")
-_SOCKET = re.compile(r"/inet[46]?/(?:tcp|udp)/[^/]*/([^/]+)/([^/]+)")
+_SOCKET = pattern_of(r"/inet[46]?/(?:tcp|udp)/[^/]*/([^/]+)/([^/]+)")
 
 
 def read_awk(text: str, found: Found) -> None:
@@ -145,13 +146,13 @@ def _input(found: Found, program: Sequence[Token], place: int, bound: dict[str, 
 
 
 _MOST_COMMANDS = 2000
-_ADDRESS = re.compile(
+_ADDRESS = pattern_of(
     r"[\s;{}]*(?:(?:\d+|\$|/(?:[^/\\\n]|\\.?)*+/[IM]*|\\(.)(?:(?!\1)[^\n])*.?[IM]*)(?:[,~+]\s*)?)*\s*!?\s*"
 )
-_TO_END = re.compile(r"[^\n]*")
-_TEXT = re.compile(r"(?:[^\\\n]|\\(?:.|\n|\Z))*+")
-_NAME = re.compile(r"[^;\n}]*")
-_FLAGS = re.compile(r"(?:[gpiImM]|\d+)*")
+_TO_END = pattern_of(r"[^\n]*")
+_TEXT = pattern_of(r"(?:[^\\\n]|\\(?:.|\n|\Z))*+")
+_NAME = pattern_of(r"[^;\n}]*")
+_FLAGS = pattern_of(r"(?:[gpiImM]|\d+)*")
 _NO_FILES_OF_SED = ("/dev/stdout", "/dev/stderr", "/dev/stdin", "")
 
 
@@ -242,7 +243,7 @@ def _file(found: Found, operation: Operation, name: str) -> None:
         found.file(operation, name)
 
 
-_LOADS = re.compile(r"\b(?:load|load_str|load_xml|load_props|load_base64|strload)\s{0,20}\(\s{0,20}\"([^\"]{1,4096})\"")
+_LOADS = pattern_of(r"\b(?:load|load_str|load_xml|load_props|load_base64|strload)\s{0,20}\(\s{0,20}\"([^\"]{1,4096})\"")
 
 
 def read_filter(text: str, found: Found) -> None:

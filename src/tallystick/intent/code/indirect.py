@@ -5,20 +5,20 @@ Owns these spellings of JavaScript, Lua, Ruby and PHP. A name that is put togeth
 
 from __future__ import annotations
 
-import re
+from tallystick.model.pattern import pattern_of
 
 _LITERALS = r"(?:[\"']\w{0,40}[\"']\s{0,3}(?:\+|\.\.?)?\s{0,3}){1,6}"
-_MEMBER = re.compile(rf"\s{{0,3}}(?<=[\w)\s])\[\s{{0,3}}({_LITERALS})\]\s{{0,3}}(?=\()")
-_PARTS = re.compile(r"[\"'](\w{0,40})[\"']")
-_IMPORTED = re.compile(
+_MEMBER = pattern_of(rf"\s{{0,3}}(?<=[\w)\s])\[\s{{0,3}}({_LITERALS})\]\s{{0,3}}(?=\()")
+_PARTS = pattern_of(r"[\"'](\w{0,40})[\"']")
+_IMPORTED = pattern_of(
     r"\bimport\s{0,3}\(\s{0,3}([\"'][\w:/.@-]{1,80}[\"'])\s{0,3}\)\s{0,3}\.\s{0,3}then\s{0,3}\(\s{0,3}(?:async\s{1,3})?"
     r"(\(\s{0,3})?(\w{1,40})\s{0,3}(?(2)\))\s{0,3}=>"
 )
-_SENT = re.compile(
+_SENT = pattern_of(
     r"\b(?:(?:Kernel|Object|self)\s{0,3}\.\s{0,3})?(?:public_send|__send__|send)\b\s{0,3}(\(?)\s{0,3}(?::|[\"'])(\w{1,40}[!?]?)[\"']?\s{0,3},"
 )
-_BY_NAME = re.compile(r"\bcall_user_func(?:_array)?\s{0,3}\(\s{0,3}[\"'](\w{1,60})[\"']\s{0,3},")
-_NAMED = re.compile(rf"(\$\w{{1,40}})\s{{0,3}}=\s{{0,3}}({_LITERALS});")
+_BY_NAME = pattern_of(r"\bcall_user_func(?:_array)?\s{0,3}\(\s{0,3}[\"'](\w{1,60})[\"']\s{0,3},")
+_NAMED = pattern_of(rf"(\$\w{{1,40}})\s{{0,3}}=\s{{0,3}}({_LITERALS});")
 _MOST_NAMED = 20
 
 

@@ -14,10 +14,11 @@ from tallystick.intent.code.indirect import plain_members
 from tallystick.intent.code.scanning import Call, Language, Scan, scan, words_of
 from tallystick.intent.code.tokens import Dialect, Token, unescaped
 from tallystick.model.intent import Operation
+from tallystick.model.pattern import pattern_of
 from tallystick.model.script import HOLE
 
 # Each group takes all that it could ever take (`*+`) and then surely ends: else a text of quotes takes quadratic time.
-_PATTERN = re.compile(
+_PATTERN = pattern_of(
     r"(?P<space>[^\S\n]+|//[^\n]*|/\*[^*]*+(?:\*(?!/)[^*]*+)*(?:\*/|\Z))"
     r"|(?P<line>\n)"
     r'|(?P<string_1>"(?:[^"\\\n]|\\.?)*+(?:"|(?=\n)|\Z))'
@@ -31,16 +32,16 @@ _PATTERN = re.compile(
 _DIALECT = Dialect(
     pattern=_PATTERN,
     joins=frozenset("+"),
-    variable=re.compile(r"\$\{([^{}]{0,200})\}"),
+    variable=pattern_of(r"\$\{([^{}]{0,200})\}"),
     unescape=unescaped,
     declares=frozenset(("const", "let", "var")),
     loads=frozenset(("require",)),
 )
 
-_HOME_FOLDER = re.compile(
+_HOME_FOLDER = pattern_of(
     r"""(?:Deno\.env\.get\(\s?|(?:process|Bun)\.env\[\s?)(['"])HOME\1\s?[\])]|Bun\.env\.HOME\b|(?<=\$\{)(?:os\.)?homedir\(\)(?=\})"""
 )
-_TAGGED = re.compile(r"(?<![\w$])(?:Bun\.)?\$(`(?:[^`\\]|\\.)*+`)", re.DOTALL)
+_TAGGED = pattern_of(r"(?<![\w$])(?:Bun\.)?\$(`(?:[^`\\]|\\.)*+`)", re.DOTALL)
 """Commands of zx and Bun."""
 
 
@@ -68,7 +69,7 @@ _FETCHERS = {
     "stream": Operation.FETCH,
 }
 _FETCHING = frozenset(("axios", "got", "http", "https", "undici", "ky", "superagent", "request"))
-_MODULE = re.compile(r"(?:node:|npm:|jsr:|bun:)?(.+)")
+_MODULE = pattern_of(r"(?:node:|npm:|jsr:|bun:)?(.+)")
 
 
 def read_javascript(text: str, found: Found) -> None:

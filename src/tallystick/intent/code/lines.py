@@ -15,6 +15,7 @@ from tallystick.catalog.programs import programs_with
 from tallystick.intent.actions import HOME, Found
 from tallystick.intent.code.verbs import read_verbs
 from tallystick.model.intent import Operation
+from tallystick.model.pattern import pattern_of
 
 _MOST_WORDS = 200
 
@@ -32,13 +33,13 @@ _FACTS = load("code/windows", _Facts)
 _LEADING = frozenset(("call", "start", "else", "do"))
 """Words that stand before a command."""
 _INSTALLED = programs_with("script-of-cmd")
-_VARIABLE = re.compile(r"%([A-Za-z_]\w{0,80})%")
-_DRIVE = re.compile(r"(?<![\w/\\])([A-Za-z]):(?=[\\/])")
-_JOINTS = re.compile(r"(\"[^\"\n]*\"?|&&|\|\||[&|()])")
-_WORDS = re.compile(r"(?:\"[^\"]*\"?|[^\s\"])+")
-_SWITCH = re.compile(r"/[A-Za-z?-][\w:+-]*(?:/[A-Za-z?-][\w:+-]{0,2})*", re.ASCII)
-_DEEP = re.compile(r"(?:/[a-z-]{1,2})*/s(?:/[a-z-]{1,2})*", re.IGNORECASE)
-_NUL = re.compile(r"(?i)(\d?>{1,2})\s*nul\b")
+_VARIABLE = pattern_of(r"%([A-Za-z_]\w{0,80})%")
+_DRIVE = pattern_of(r"(?<![\w/\\])([A-Za-z]):(?=[\\/])")
+_JOINTS = pattern_of(r"(\"[^\"\n]*\"?|&&|\|\||[&|()])")
+_WORDS = pattern_of(r"(?:\"[^\"]*\"?|[^\s\"])+")
+_SWITCH = pattern_of(r"/[A-Za-z?-][\w:+-]*(?:/[A-Za-z?-][\w:+-]{0,2})*", re.ASCII)
+_DEEP = pattern_of(r"(?:/[a-z-]{1,2})*/s(?:/[a-z-]{1,2})*", re.IGNORECASE)
+_NUL = pattern_of(r"(?i)(\d?>{1,2})\s*nul\b")
 
 
 def read_batch(text: str, found: Found) -> None:
@@ -141,7 +142,7 @@ def _quoted(word: str) -> str:
 
 _MOST_LINES = 2000
 _MOST_IN_LINE = 4000
-_VIM_PREFIX = re.compile(
+_VIM_PREFIX = pattern_of(
     r"(?::|\s|silent!?|sil!?|noautocmd|noa|keepalt|keepjumps|exe(?:cute)?\s+['\"]|normal!?\s+:|bufdo|argdo|%|\.|\d+,?\d*)+"
 )
 _VIM = {
@@ -154,18 +155,18 @@ _VIM = {
 }
 _LANGUAGES = {"py": "python", "py3": "python", "python": "python", "python3": "python", "pythonx": "python", "pyx": "python",
               "lua": "lua", "ruby": "ruby", "perl": "perl"}  # fmt: skip
-_WORD = re.compile(r"([A-Za-z0-9]+)(!?)(?:\s+|(?=!)|$)")
+_WORD = pattern_of(r"([A-Za-z0-9]+)(!?)(?:\s+|(?=!)|$)")
 _GDB_SHELL = frozenset(("shell", "make", "pipe", "|"))
 _GDB_FILES = {"source": Operation.EXECUTE, "file": Operation.READ, "exec-file": Operation.READ, "restore": Operation.READ,
               "dump": Operation.WRITE}  # fmt: skip
-_TCL_BRACKETS = re.compile(r"\[\s*(exec|open|socket|read_file|glob)\s([^\[\]\n]{1,2000})")
+_TCL_BRACKETS = pattern_of(r"\[\s*(exec|open|socket|read_file|glob)\s([^\[\]\n]{1,2000})")
 
 
 def _each(text: str) -> list[str]:
     return [line[:_MOST_IN_LINE] for line in text.split("\n")[:_MOST_LINES]]
 
 
-_VIM_WRITES = re.compile(
+_VIM_WRITES = pattern_of(
     r"""\bwritefile\s{0,3}\([^\n]{1,400}?,\s{0,3}(?:expand\s{0,3}\(\s{0,3})?["']([~/$][^"'\n]{1,300})["']"""
 )
 
@@ -272,33 +273,33 @@ def _at_home(path: str) -> str:
 
 # PowerShell -----------------------------------------------------------------------------------------------------------
 
-_NAMED = re.compile(
+_NAMED = pattern_of(
     r"\s-(?:Path|LiteralPath|FilePath|Uri|Url|Source|Destination|Filter|Pattern|ArgumentList|Value|ItemType\s+\S+|Encoding\s+\S+"
     r"|ErrorAction\s+\S+|Raw|Force|Confirm:\$false|UseBasicParsing|NoNewline|Name)(?=\s|$|\|)",
     re.IGNORECASE,
 )
-_SENDS = re.compile(r"\s-(?:Body|InFile)\s+", re.IGNORECASE)
-_OUT = re.compile(r"\s-OutFile\s+", re.IGNORECASE)
-_RECURSE = re.compile(r"\s-r(?:ec(?:u(?:r(?:se?)?)?)?)?(?::\$true)?(?=[\s;|)}]|$)", re.IGNORECASE)
-_PROFILE = re.compile(r"\$PROFILE\b(?:\.\w{1,40})?", re.IGNORECASE)
-_TRANSFERS = re.compile(
+_SENDS = pattern_of(r"\s-(?:Body|InFile)\s+", re.IGNORECASE)
+_OUT = pattern_of(r"\s-OutFile\s+", re.IGNORECASE)
+_RECURSE = pattern_of(r"\s-r(?:ec(?:u(?:r(?:se?)?)?)?)?(?::\$true)?(?=[\s;|)}]|$)", re.IGNORECASE)
+_PROFILE = pattern_of(r"\$PROFILE\b(?:\.\w{1,40})?", re.IGNORECASE)
+_TRANSFERS = pattern_of(
     r"\bstart-bitstransfer\s+(?:-source\s+)?([^\s;|-]\S{0,500})\s+(?:-destination\s+)?([^\s;|-][^\s;|]{0,300})",
     re.IGNORECASE,
 )
-_HANDED_ON = re.compile(
+_HANDED_ON = pattern_of(
     r"(?<![\w-])(?:get-childitem|gci|ls|dir)\s+(?:-(?:literal)?path\s+)?([^\s|;*-][^\s|;*]{0,300})(?:\s+-(?:recurse|force|r|fo|file|directory))*"
     r"\s*\|\s*(?:(?:foreach-object|foreach|%)\s*\{\s*)?(?:remove-item|ri|rm|del|erase)\b",
     re.IGNORECASE,
 )
 """All that a folder holds is handed on to be deleted; what is chosen among it is not."""
-_DELETES_FILES = re.compile(r"\[(?:System\.)?IO\.(?:Directory|File)\]::Delete\(([^)\n]{1,500})\)", re.IGNORECASE)
-_POST = re.compile(r"\s-Method\s+(\w+)", re.IGNORECASE)
-_FOLDERS = re.compile(
+_DELETES_FILES = pattern_of(r"\[(?:System\.)?IO\.(?:Directory|File)\]::Delete\(([^)\n]{1,500})\)", re.IGNORECASE)
+_POST = pattern_of(r"\s-Method\s+(\w+)", re.IGNORECASE)
+_FOLDERS = pattern_of(
     r"\$\{?env:(APPDATA|LOCALAPPDATA|TEMP|TMP|SystemRoot|windir|SystemDrive|ProgramFiles|ProgramData)\}?", re.I
 )
-_HOME_FOLDER = re.compile(r"\$(?:env:)?(?:USERPROFILE|HOME)\b|\$\{?env:HOME\}?|\$HOME\b", re.IGNORECASE)
-_FIRST = re.compile(r"(?<![\w.$-])([A-Za-z]+(?:-[A-Za-z]+)?)(?=[\s(]|$)")
-_ASSIGNS = re.compile(r"^\s*\$[\w:]{1,80}\s*=\s*(?=[A-Za-z(&])")
+_HOME_FOLDER = pattern_of(r"\$(?:env:)?(?:USERPROFILE|HOME)\b|\$\{?env:HOME\}?|\$HOME\b", re.IGNORECASE)
+_FIRST = pattern_of(r"(?<![\w.$-])([A-Za-z]+(?:-[A-Za-z]+)?)(?=[\s(]|$)")
+_ASSIGNS = pattern_of(r"^\s*\$[\w:]{1,80}\s*=\s*(?=[A-Za-z(&])")
 
 
 def read_powershell(text: str, found: Found) -> None:

@@ -13,9 +13,10 @@ from tallystick.intent.code.indirect import plain_members
 from tallystick.intent.code.scanning import Call, Language, Scan, scan
 from tallystick.intent.code.tables import apply, operation_of, table
 from tallystick.intent.code.tokens import Dialect, Token, unescaped
+from tallystick.model.pattern import pattern_of
 from tallystick.model.script import HOLE
 
-_PATTERN = re.compile(
+_PATTERN = pattern_of(
     r"(?P<space>[^\S\n]+|--\[\[[^\]]*+(?:\](?!\])[^\]]*+)*(?:\]\]|\Z)|--[^\n]*)"
     r"|(?P<line>\n)"
     r'|(?P<string_1>"(?:[^"\\\n]|\\.?)*+(?:"|(?=\n)|\Z))'
@@ -75,7 +76,7 @@ _LANGUAGE = Language(
     dialect=Dialect(
         pattern=_PATTERN,
         joins=frozenset((".", "..")),
-        variable=re.compile(r"(?!)"),
+        variable=pattern_of(r"(?!)"),
         unescape=unescaped,
         has_bare_calls=True,
     ),

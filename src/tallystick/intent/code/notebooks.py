@@ -10,10 +10,12 @@ import json
 import re
 from collections.abc import Iterator
 
+from tallystick.model.pattern import pattern_of
+
 _MOST_CELLS = 500
-_CELL = re.compile(r"%%(bash|sh|script|python3?|perl|ruby|javascript|writefile)\b[^\n]*\n?")
-_SHELL_LINE = re.compile(r"^[ \t]*(?:\w+[ \t]*=[ \t]*)?(?:!|%(?:sx|system|sc)[ \t]+)([^\n]{1,4000})$", re.MULTILINE)
-_MAGIC_LINE = re.compile(r"^([ \t]*)(?:\w+[ \t]*=[ \t]*)?[%!][^\n]*$", re.MULTILINE)
+_CELL = pattern_of(r"%%(bash|sh|script|python3?|perl|ruby|javascript|writefile)\b[^\n]*\n?")
+_SHELL_LINE = pattern_of(r"^[ \t]*(?:\w+[ \t]*=[ \t]*)?(?:!|%(?:sx|system|sc)[ \t]+)([^\n]{1,4000})$", re.MULTILINE)
+_MAGIC_LINE = pattern_of(r"^([ \t]*)(?:\w+[ \t]*=[ \t]*)?[%!][^\n]*$", re.MULTILINE)
 _LANGUAGES = {"bash": "sh", "sh": "sh", "script": "sh", "python": "python", "python3": "python"}
 
 

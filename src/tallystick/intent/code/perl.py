@@ -13,9 +13,10 @@ from tallystick.intent.code.scanning import Call, Language, Scan, scan
 from tallystick.intent.code.tables import apply, operation_of, shell, table
 from tallystick.intent.code.tokens import Dialect, Token, unescaped
 from tallystick.model.intent import Operation
+from tallystick.model.pattern import pattern_of
 from tallystick.model.script import HOLE
 
-_PATTERN = re.compile(
+_PATTERN = pattern_of(
     r"(?P<space>[^\S\n]+|(?<![$@%&])#[^\n]*|=~\s*(?:m|qr)?/(?:[^/\\\n]|\\.?)*+/?"
     r"|=~\s*(?:s|tr|y)/(?:[^/\\\n]|\\.?)*+/(?:[^/\\\n]|\\.?)*+/?)"
     r"|(?P<line>\n)"
@@ -29,9 +30,9 @@ _PATTERN = re.compile(
     r"|(?P<sign>=>|->|\|\||&&|\.=|\+=|=~|==|\S)",
     re.DOTALL,
 )
-_HOME_FOLDER = re.compile(r"""\$ENV\{['"]?HOME['"]?\}\s?\.\s?(['"])""")
-_BARE_HOME = re.compile(r"""([,(]\s{0,3})\$ENV\{['"]?HOME['"]?\}(?=\s{0,3}(?:[,);]|\Z))""")
-_DIAMOND = re.compile(r"<([^<>\s;='\"\\*?]{0,200}[*?][^<>\s;='\"\\]{0,200})>")
+_HOME_FOLDER = pattern_of(r"""\$ENV\{['"]?HOME['"]?\}\s?\.\s?(['"])""")
+_BARE_HOME = pattern_of(r"""([,(]\s{0,3})\$ENV\{['"]?HOME['"]?\}(?=\s{0,3}(?:[,);]|\Z))""")
+_DIAMOND = pattern_of(r"<([^<>\s;='\"\\*?]{0,200}[*?][^<>\s;='\"\\]{0,200})>")
 """`<*.txt>`: the files that a pattern names."""
 
 
@@ -47,15 +48,15 @@ _RULES = table(_FACTS.calls)
 _INERT = _FACTS.inert
 _METADATA = {"chmod": 1, "chown": 2, "utime": 2}
 """Functions that change the files of a list, and how many arguments stand before it."""
-_ARGUMENTS = re.compile(
+_ARGUMENTS = pattern_of(
     r"""@ARGV\s{0,9}=\s{0,9}\(?\s{0,9}(?:glob\s{0,3}\(?\s{0,3}|qw\s{0,3}[(/]\s{0,3})?["']?([~/$][^"'\s()]{1,300})"""
 )
 """What `<>` and the loops of `-n` and `-p` read then."""
-_REQUESTS = re.compile(
+_REQUESTS = pattern_of(
     r"""(?:HTTP::Tiny|LWP::UserAgent|Mojo::UserAgent)->new(?:\([^()]{0,200}\))?\s{0,3}->\s{0,3}(get|post|put|delete|patch)"""
     r"""\s{0,3}\(\s{0,3}["'](https?://[^"'\s]{1,500})"""
 )
-_MODE = re.compile(r"\s*(\+?[<>]{1,2}|\|)?\s*(.*?)\s*(\|)?\s*", re.DOTALL)
+_MODE = pattern_of(r"\s*(\+?[<>]{1,2}|\|)?\s*(.*?)\s*(\|)?\s*", re.DOTALL)
 
 
 def read_perl(text: str, found: Found) -> None:
@@ -168,7 +169,7 @@ _LANGUAGE = Language(
     dialect=Dialect(
         pattern=_PATTERN,
         joins=frozenset("."),
-        variable=re.compile(
+        variable=pattern_of(
             r"(?<!\\)(\$ENV\{HOME\})|(?<!\\)(\$\w+)|(?<!\\)\$\{\w{1,60}\}|(?<!\\)@\w+|(?<!\\)\$[^\s\w]"
         ),
         unescape=unescaped,

@@ -14,9 +14,10 @@ from tallystick.intent.code.scanning import Call, Language, Scan, scan
 from tallystick.intent.code.tables import apply, operation_of, table, writes
 from tallystick.intent.code.tokens import Dialect, Token, unescaped
 from tallystick.model.intent import Operation
+from tallystick.model.pattern import pattern_of
 from tallystick.model.script import HOLE
 
-_PATTERN = re.compile(
+_PATTERN = pattern_of(
     r"(?P<space>[^\S\n]+|//[^\n]*|#[^\n]*|/\*[^*]*+(?:\*(?!/)[^*]*+)*(?:\*/|\Z)|<\?php\b|\?>)"
     r"|(?P<line>\n)"
     r'|(?P<template>"(?:[^"\\]|\\.?)*+(?:"|\Z))'
@@ -27,7 +28,7 @@ _PATTERN = re.compile(
     r"|(?P<sign>=>|->|::|\.=|==|\S)",
     re.DOTALL,
 )
-_HOME_FOLDER = re.compile(r"""\$_(?:SERVER|ENV)\[\s?(['"])HOME\1\s?\]""")
+_HOME_FOLDER = pattern_of(r"""\$_(?:SERVER|ENV)\[\s?(['"])HOME\1\s?\]""")
 
 
 class _Facts(Entry, frozen=True):
@@ -97,7 +98,7 @@ _LANGUAGE = Language(
     dialect=Dialect(
         pattern=_PATTERN,
         joins=frozenset("."),
-        variable=re.compile(r"(?<!\\)\{(\$\w+)\}|(?<!\\)(\$\w+)|(?<!\\)\{\$[^{}]{1,60}\}"),
+        variable=pattern_of(r"(?<!\\)\{(\$\w+)\}|(?<!\\)(\$\w+)|(?<!\\)\{\$[^{}]{1,60}\}"),
         unescape=unescaped,
         has_bare_calls=True,
     ),

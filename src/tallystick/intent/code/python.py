@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import ast
 import itertools
-import re
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -19,12 +18,13 @@ from tallystick.intent.code import python_values as values
 from tallystick.intent.code.python_expressions import STAND_IN, Expressions, Function
 from tallystick.intent.code.python_names import DYNAMIC, INERT
 from tallystick.intent.code.python_values import UNKNOWN, Kind, Value
+from tallystick.model.pattern import pattern_of
 from tallystick.model.script import HOLE
 
 _HEAVIEST = 8_000
 """Lines and signs of a text that are read: what takes a parser time is their number, some 3 µs each."""
-_SIGNS = re.compile(r"[^\w \t]")
-_LINE_STARTS = re.compile(r"\n(?=[^\s)\]}#])")
+_SIGNS = pattern_of(r"[^\w \t]")
+_LINE_STARTS = pattern_of(r"\n(?=[^\s)\]}#])")
 _MOST_CALLS_DEEP = 4
 
 

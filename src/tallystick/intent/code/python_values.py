@@ -16,6 +16,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from tallystick.intent.actions import HOME
+from tallystick.model.pattern import pattern_of
 from tallystick.model.script import ANY_ONE, CLASS, HOLE, STAR
 
 MOST_ITEMS = 64
@@ -177,7 +178,7 @@ def divided(left: Value, right: Value) -> Value:
     return UNKNOWN
 
 
-_PERCENT = re.compile(r"%(?:\(\w+\))?[#0\- +]*\d*(?:\.\d+)?([sdifrxaeg%])")
+_PERCENT = pattern_of(r"%(?:\(\w+\))?[#0\- +]*\d*(?:\.\d+)?([sdifrxaeg%])")
 
 
 def formatted(left: Value, right: Value) -> Value:
@@ -210,7 +211,7 @@ def _short(value: Value) -> str:
     return HOLE
 
 
-_BRACES = re.compile(r"\{\{|\}\}|\{([^{}:!]{0,60})([:!][^{}]{0,60})?\}")
+_BRACES = pattern_of(r"\{\{|\}\}|\{([^{}:!]{0,60})([:!][^{}]{0,60})?\}")
 
 
 def braced(template: str, args: Sequence[Value], named: dict[str, Value]) -> Value:

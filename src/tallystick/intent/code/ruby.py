@@ -14,9 +14,10 @@ from tallystick.intent.code.scanning import Call, Language, Scan, scan
 from tallystick.intent.code.tables import apply, operation_of, table, writes
 from tallystick.intent.code.tokens import Dialect, Token, unescaped
 from tallystick.model.intent import Operation
+from tallystick.model.pattern import pattern_of
 from tallystick.model.script import HOLE
 
-_PATTERN = re.compile(
+_PATTERN = pattern_of(
     r"(?P<space>[^\S\n]+|#[^\n]*|=~\s*/(?:[^/\\\n]|\\.?)*+/?)"
     r"|(?P<line>\n)"
     r'|(?P<template_1>"(?:[^"\\]|\\.?)*+(?:"|\Z))'
@@ -40,7 +41,7 @@ class _Facts(Entry, frozen=True):
 
 _FACTS = load("code/ruby", _Facts)
 _RULES = table(_FACTS.calls)
-_HOME_FOLDER = re.compile(r"""ENV(?:\[|\.fetch\()\s?(['"])HOME\1\s?[\])]""")
+_HOME_FOLDER = pattern_of(r"""ENV(?:\[|\.fetch\()\s?(['"])HOME\1\s?[\])]""")
 _INERT = _FACTS.inert
 
 
@@ -125,7 +126,7 @@ _LANGUAGE = Language(
     dialect=Dialect(
         pattern=_PATTERN,
         joins=frozenset("+"),
-        variable=re.compile(r"#\{([^{}]{0,200})\}"),
+        variable=pattern_of(r"#\{([^{}]{0,200})\}"),
         unescape=unescaped,
         has_bare_calls=True,
     ),

@@ -13,17 +13,18 @@ import re
 
 from tallystick.intent.actions import Found
 from tallystick.model.intent import Operation
+from tallystick.model.pattern import pattern_of
 
 _MOST_CHARACTERS = 131_072
 _MOST_TOKENS = 12_000
 _STRING = r"'([^']*+(?:''[^']*+)*)(?:'|\Z)"
-_TOKEN = re.compile(
+_TOKEN = pattern_of(
     r"(?P<space>\s+|--[^\n]*|/\*[^*]*+(?:\*(?!/)[^*]*+)*(?:\*/|\Z))"
     rf"|(?P<string>{_STRING})|(?P<quoted>\"[^\"]*+(?:\"|\Z)|`[^`]*+(?:`|\Z))"
     r"|(?P<name>[A-Za-z_]\w*)|(?P<sign>\S)",
     re.DOTALL,
 )
-_CLIENT = re.compile(r"^[ \t]*([.\\][A-Za-z!.]+|system(?=[ \t]))[ \t]*([^\n]*)$", re.MULTILINE)
+_CLIENT = pattern_of(r"^[ \t]*([.\\][A-Za-z!.]+|system(?=[ \t]))[ \t]*([^\n]*)$", re.MULTILINE)
 _SHOUTS = ("STDIN", "STDOUT", "PSTDIN", "PSTDOUT")
 _CLIENTS = {
     **dict.fromkeys((".read", "\\i", "\\ir", "\\include", "\\.", ".load"), Operation.EXECUTE),

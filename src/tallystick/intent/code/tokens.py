@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterator
 
 import msgspec
 
+from tallystick.model.pattern import pattern_of
+
 MOST_TOKENS = 12_000
 """Tokens of a text that are read: about 15 ms."""
 MOST_CHARACTERS = 131_072
@@ -66,7 +68,7 @@ def _tokens(text: str, pattern: re.Pattern[str]) -> Iterator[Token]:
             yield Token(kind, match[0])
 
 
-_OPENING = re.compile(r"(?:q[qxwr]?|%[QqxwWiI]?)\s{0,20}(?=[^\w\s])|[a-z]?(?=[\"'`])|(?=[\[(])")
+_OPENING = pattern_of(r"(?:q[qxwr]?|%[QqxwWiI]?)\s{0,20}(?=[^\w\s])|[a-z]?(?=[\"'`])|(?=[\[(])")
 _PAIRS = {"(": ")", "[": "]", "{": "}", "<": ">"}
 
 
@@ -83,7 +85,7 @@ def _inside(spelled: str) -> str:
 
 
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "0": "\0", "\n": ""}
-_ESCAPED = re.compile(r"\\(?:x([0-9A-Fa-f]{2})|u([0-9A-Fa-f]{4})|u\{([0-9A-Fa-f]{1,6})\}|(.))", re.DOTALL)
+_ESCAPED = pattern_of(r"\\(?:x([0-9A-Fa-f]{2})|u([0-9A-Fa-f]{4})|u\{([0-9A-Fa-f]{1,6})\}|(.))", re.DOTALL)
 
 
 def unescaped(text: str) -> str:

@@ -14,8 +14,9 @@ from tallystick.catalog.loading import Entry, inverted, load
 from tallystick.intent.actions import HOME, Found
 from tallystick.intent.code.tokens import MOST_CHARACTERS, MOST_TOKENS, Token, unescaped
 from tallystick.model.intent import Operation
+from tallystick.model.pattern import pattern_of
 
-_TOKEN = re.compile(
+_TOKEN = pattern_of(
     r"(?P<space>(?m:^)[ \t]*+(?:#(?!\{)|//|;|--(?=\s)|%)[^\n]*|[ \t]++(?:#|//|;;?|--)[ \t][^\n]*|[^\S\n]+"
     r"|/\*[^*]*+(?:\*(?!/)[^*]*+)*(?:\*/|\Z))"
     r"|(?P<line>\n)"
@@ -57,7 +58,7 @@ _OWNED = {"text": "read", "bytes": "read", "contents": "read", "newreader": "rea
 """Members of a file that is named before them: `File("x").text`."""
 _CHAINS = frozenset(("arg", "args", "arguments", "addarg"))
 _HOME_NAMES = frozenset(("HOME", "USERPROFILE", "user.home"))
-_PATH = re.compile(r"[\w.~@%+$\ue010 /\\:-]{1,4096}")
+_PATH = pattern_of(r"[\w.~@%+$\ue010 /\\:-]{1,4096}")
 
 
 def read_verbs(text: str, found: Found) -> None:
@@ -245,7 +246,7 @@ def _joined(texts: list[str]) -> str | None:
 
 _MOST = 100
 _AROUND = 300
-_WORD = re.compile(
+_WORD = pattern_of(
     r"\b(?:os\.system|popen\w?|system2?|shell_exec|passthru|proc_open|exec(?:Sync|File|FileSync|v[pe]*|l[pe]*)?|spawn(?:Sync)?|getoutput"
     r"|check_output|check_call|subprocess\.\w+|Popen|run_shell|execute|ProcessBuilder|rmtree|rmSync|rm_rf|removeAll|remove_dir_all|unlink"
     r"|urlopen|urlretrieve|requests\.\w+|fetch|curl_exec|open|fopen|file_get_contents|readFile(?:Sync)?|read_text|read_bytes|slurp"

@@ -7,7 +7,6 @@ it.
 
 from __future__ import annotations
 
-import re
 from functools import cache
 
 import msgspec
@@ -47,6 +46,7 @@ from tallystick.intent.programs import (
 from tallystick.intent.programs.arguments import HOME, MOST_WORDS, names, renamed
 from tallystick.intent.programs.rules import NOTHING, UNTOLD, Maker, Rule, filtering, plain, silent
 from tallystick.model.intent import Domain, Operation
+from tallystick.model.pattern import pattern_of
 from tallystick.model.script import Command, Word
 
 __all__ = ["actions_of", "arguments", "files", "git_call", "known_programs", "network", "packages"]
@@ -93,7 +93,7 @@ _MAKERS: dict[str, Maker] = {
     "converter": documents.converter,
 }
 _GNU = programs_in("files") | programs_in("text")
-_VERSION = re.compile(r"-?\d+(?:\.\d+)*$")
+_VERSION = pattern_of(r"-?\d+(?:\.\d+)*$")
 _PROGRAM_FOLDERS = names("bin sbin .bin Scripts shims")
 """Folders below which a name means the program that is usually called so."""
 _LONGEST_NAME = 64

@@ -18,6 +18,7 @@ from tallystick.intent.actions import Actions, Code
 from tallystick.intent.programs.arguments import below, grammar, is_fed, last_part, renamed, taken
 from tallystick.intent.programs.rules import NOTHING, Builder, Rule, grammar_of, plain
 from tallystick.model.intent import Operation
+from tallystick.model.pattern import pattern_of
 from tallystick.model.script import Command, Word
 
 _CONFIG = "-c --config --config-file --configuration --rcfile --settings-path --tsconfig -p --project --ignore-path"
@@ -167,7 +168,7 @@ def _compiles(command: Command) -> Actions:
     return built.build()
 
 
-_INCLUDES = re.compile(
+_INCLUDES = pattern_of(
     r"""(?:#[ \t]*include|\.inc(?:bin|lude)|\binclude(?:_str|_bytes)?!\(?)[ \t]*["<]([^">\n]{1,400})[">]"""
 )
 

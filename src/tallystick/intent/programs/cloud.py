@@ -27,9 +27,10 @@ from tallystick.intent.programs.arguments import (
 )
 from tallystick.intent.programs.rules import NOTHING, Builder, Rule, grammar_of
 from tallystick.model.intent import Operation
+from tallystick.model.pattern import pattern_of
 from tallystick.model.script import Command, Word
 
-_FILES = re.compile(r"""\b(?:templatefile|file\w{0,12})\s{0,3}\(\s{0,3}"([^"\n]{1,400})\"""")
+_FILES = pattern_of(r"""\b(?:templatefile|file\w{0,12})\s{0,3}\(\s{0,3}"([^"\n]{1,400})\"""")
 """Functions of Terraform's language that read a file."""
 
 _TERRAFORM = grammar_of("terraform")
@@ -129,7 +130,7 @@ def _vault(built: Builder, line: Line) -> None:
 
 
 _HERE = Word(".")
-_BUCKET = re.compile(r"(?:s3|gs|azure|az|abfss?|wasbs?|https?|r2|b2)://", re.DOTALL)
+_BUCKET = pattern_of(r"(?:s3|gs|azure|az|abfss?|wasbs?|https?|r2|b2)://", re.DOTALL)
 
 # Copies to and from buckets -----------------------------------------------------------------------------------------------
 
@@ -214,7 +215,7 @@ def _is_asking(verb: str) -> bool:
     )
 
 
-_FILE_VALUE = re.compile(r"(?:file|fileb)://|@(?=[./~\w])")
+_FILE_VALUE = pattern_of(r"(?:file|fileb)://|@(?=[./~\w])")
 
 
 def _sent_files(built: Builder, line: Line, *options: str) -> list[int | None]:
@@ -339,7 +340,7 @@ def _az(command: Command) -> Actions:
 
 
 _RCLONE = grammar_of("rclone")
-_REMOTE = re.compile(r"[\w.+@-]+:")
+_REMOTE = pattern_of(r"[\w.+@-]+:")
 
 
 def _rclone(command: Command) -> Actions:

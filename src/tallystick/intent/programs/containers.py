@@ -16,6 +16,7 @@ from tallystick.intent.actions import Action, Actions
 from tallystick.intent.programs.arguments import Line, at_home, below, grammar, is_fed, renamed, taken
 from tallystick.intent.programs.rules import NOTHING, Builder, Rule, grammar_of
 from tallystick.model.intent import Domain, Operation
+from tallystick.model.pattern import pattern_of
 from tallystick.model.script import Command, Word
 
 _HERE = Word(".")
@@ -25,7 +26,7 @@ _BUILD = grammar_of("docker", "build")
 _IMAGE = grammar_of("docker", "image")
 _Verb = Callable[[Builder, tuple[Word, ...], tuple[Word, ...], Command], None]
 """Takes the word of the verb, and the words after it."""
-_CONTAINER = re.compile(r"[^/.][^/:]*:", re.DOTALL)
+_CONTAINER = pattern_of(r"[^/.][^/:]*:", re.DOTALL)
 
 
 def _docker(command: Command) -> Actions:

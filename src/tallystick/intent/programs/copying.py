@@ -14,6 +14,7 @@ from tallystick.intent.actions import Actions
 from tallystick.intent.programs.arguments import Line, below, grammar, inside, is_folder, last_part, renamed, taken
 from tallystick.intent.programs.rules import Builder, Rule, grammar_of
 from tallystick.model.intent import Operation
+from tallystick.model.pattern import pattern_of
 from tallystick.model.script import STAR, Command, Word
 
 _RECURSIVE = ("-r", "-R", "-a", "--recursive", "--archive")
@@ -21,7 +22,7 @@ _CP = grammar_of("cp")
 _INSTALL = grammar_of("install")
 _RSYNC = grammar_of("scp", "rsync")
 _SCP = grammar_of("scp")
-_HOST = re.compile(r"(?:(?:scp|rsync|sftp)://.|\[[^\]/]*\]:|[^/:]+::?)", re.DOTALL)
+_HOST = pattern_of(r"(?:(?:scp|rsync|sftp)://.|\[[^\]/]*\]:|[^/:]+::?)", re.DOTALL)
 """`host:path`, `user@host:path`, `host::module`, and similar with a scheme."""
 
 

@@ -13,10 +13,11 @@ from tallystick.intent.actions import Actions, Code
 from tallystick.intent.programs.arguments import Line, fed_file, grammar, is_fed, renamed, taken
 from tallystick.intent.programs.rules import Builder, Rule, grammar_of
 from tallystick.model.intent import Operation
+from tallystick.model.pattern import pattern_of
 from tallystick.model.script import Command, Word
 
 _SQLITE = grammar_of("sqlite3")
-_CHANGES = re.compile(
+_CHANGES = pattern_of(
     r"(?i)\b(?:insert|update|delete|create|drop|alter|replace|vacuum|reindex|attach|begin|truncate|copy|install|load)\b"
     r"|\bpragma\s{1,9}[\w.]{1,60}\s{0,9}[=(]|^[ \t]*\.(?:import|restore|load|read|recover)\b",
     re.MULTILINE,
@@ -79,7 +80,7 @@ def _server(
     return Word(f"localhost:{told}")
 
 
-_URL = re.compile(r"\w+(?:\+\w+)?://|\w+=\S")
+_URL = pattern_of(r"\w+(?:\+\w+)?://|\w+=\S")
 _PSQL = grammar_of("psql")
 
 

@@ -13,9 +13,10 @@ from tallystick.intent.actions import Actions
 from tallystick.intent.programs.arguments import below, grammar, last_part, literal, renamed, taken
 from tallystick.intent.programs.rules import Builder, Rule, grammar_of
 from tallystick.model.intent import Operation
+from tallystick.model.pattern import pattern_of
 from tallystick.model.script import Command, Word
 
-_URL = re.compile(r"\w+://")
+_URL = pattern_of(r"\w+://")
 
 
 def _ffmpeg(command: Command) -> Actions:
@@ -114,7 +115,7 @@ def _magick(command: Command) -> Actions:
     return built.build()
 
 
-_TEXT_OF = re.compile(r"(?:(?:label|caption):@|text:)(.+)", re.DOTALL)
+_TEXT_OF = pattern_of(r"(?:(?:label|caption):@|text:)(.+)", re.DOTALL)
 """A picture is made of the text in a file: `label:@FILE`, `text:FILE`."""
 
 

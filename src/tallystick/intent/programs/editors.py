@@ -13,10 +13,11 @@ from tallystick.intent.actions import Actions, Code
 from tallystick.intent.programs.arguments import grammar, is_fed, renamed, taken
 from tallystick.intent.programs.rules import Builder, Rule, grammar_of
 from tallystick.model.intent import Operation
+from tallystick.model.pattern import pattern_of
 from tallystick.model.script import Command, Word
 
 _MOST_COMMANDS = 16_384
-_SAVES = re.compile(
+_SAVES = pattern_of(
     r"(?:^|[|\n])[ \t:]*(?:%|\d+(?:,\d+)?|1,\$|'<,'>)?(?:w|wq|wri|write|x|xit|sav|saveas|up|update)!?[ \t]+(?:>>[ \t]*)?"
     r"(?P<path>[^\s!|+>][^\s|]{0,1000})"
 )

@@ -16,10 +16,11 @@ from tallystick.intent.actions import Actions
 from tallystick.intent.programs.arguments import Line, below, last_part, names, renamed, taken
 from tallystick.intent.programs.rules import Builder, Rule, grammar_of
 from tallystick.model.intent import Operation
+from tallystick.model.pattern import pattern_of
 from tallystick.model.script import ANY_ONE, CLASS, HOLE, STAR, Command, Word
 
 _RECURSIVE = "-R --recursive"
-_MODE = re.compile(r"-[rwxXstugoaAcCdDeFijmPSTu]+")
+_MODE = pattern_of(r"-[rwxXstugoaAcCdDeFijmPSTu]+")
 _OWN = names_of("chmod", "own")
 _CHMOD = grammar_of("chmod")
 

@@ -12,10 +12,11 @@ from tallystick.intent.programs.arguments import inside, is_folder
 from tallystick.intent.programs.git_call import HERE, GitCall
 from tallystick.intent.programs.patches import patched
 from tallystick.model.intent import Operation
+from tallystick.model.pattern import pattern_of
 from tallystick.model.script import Word
 
 _NEW_BRANCH = ("-b", "-B", "-c", "-C", "--create", "--force-create", "--orphan")
-_LIKE_FILE = re.compile(r"(?:.*/)?[\w-][\w.-]*\.[A-Za-z]\w{0,5}|\.{1,2}/.*|.*/|\.", re.DOTALL)
+_LIKE_FILE = pattern_of(r"(?:.*/)?[\w-][\w.-]*\.[A-Za-z]\w{0,5}|\.{1,2}/.*|.*/|\.", re.DOTALL)
 
 
 def checkout(call: GitCall) -> None:

@@ -15,6 +15,7 @@ from tallystick.intent.actions import Actions, Code
 from tallystick.intent.programs.arguments import MOST_WORDS, Line, grammar, is_fed, names, renamed, taken
 from tallystick.intent.programs.rules import NOTHING, Builder, Rule, filtering, grammar_of, plain
 from tallystick.model.intent import Operation
+from tallystick.model.pattern import pattern_of
 from tallystick.model.script import Command, Word
 
 
@@ -66,7 +67,7 @@ def _forwarded(text: str) -> str:
     return f"{found[1]}:{found[2]}"
 
 
-_PUT = re.compile(r"^[ \t]*-?@?(m?put|reput|send|append)[ \t]+(?:-\w+[ \t]+){0,4}([^\n;]{1,400})", re.MULTILINE)
+_PUT = pattern_of(r"^[ \t]*-?@?(m?put|reput|send|append)[ \t]+(?:-\w+[ \t]+){0,4}([^\n;]{1,400})", re.MULTILINE)
 _MOST_PUT = 20
 
 
@@ -237,7 +238,7 @@ def _socat(command: Command) -> Actions:
 
 
 _DNS = grammar_of("dig")
-_RECORD = re.compile(r"(?:[A-Z]{1,10}\d?|\+.*|@.*|-.*)", re.DOTALL)
+_RECORD = pattern_of(r"(?:[A-Z]{1,10}\d?|\+.*|@.*|-.*)", re.DOTALL)
 _TYPES = names_of("dig", "types")
 
 

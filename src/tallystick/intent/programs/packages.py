@@ -17,14 +17,15 @@ from tallystick.intent.actions import Actions
 from tallystick.intent.programs.arguments import Grammar, Line, below, grammar, last_part, names, renamed, taken
 from tallystick.intent.programs.rules import NOTHING, Builder, Rule, grammar_of
 from tallystick.model.intent import Operation
+from tallystick.model.pattern import pattern_of
 from tallystick.model.script import HOLE, Command, Word
 
-LOCAL = re.compile(r"(?:\.{1,2}(?:/|$)|/|~/|file:).*|.*\.(?:whl|tar\.gz|tgz|deb|rpm|gem|zip|apk|jar)$", re.DOTALL)
-_URL = re.compile(
+LOCAL = pattern_of(r"(?:\.{1,2}(?:/|$)|/|~/|file:).*|.*\.(?:whl|tar\.gz|tgz|deb|rpm|gem|zip|apk|jar)$", re.DOTALL)
+_URL = pattern_of(
     r"(?:[\w.-]+(?:\[[^\]]*\])? *@ *)?(?:(?:git|hg|svn|bzr)\+)?(?:https?|ssh|git)(?:\+\w+)?://|git@|(?:github|gitlab|bitbucket|gist):",
     re.DOTALL,
 )
-_OF_GITHUB = re.compile(r"[A-Za-z0-9][\w-]*/[\w.-]+(?:#.*)?", re.DOTALL)
+_OF_GITHUB = pattern_of(r"[A-Za-z0-9][\w-]*/[\w.-]+(?:#.*)?", re.DOTALL)
 """`npm` takes `owner/name` for a repository."""
 _HERE = Word(".")
 

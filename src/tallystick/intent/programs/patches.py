@@ -12,9 +12,10 @@ from tallystick.intent.actions import Actions
 from tallystick.intent.programs.arguments import below, taken
 from tallystick.intent.programs.rules import Builder, Rule, grammar_of
 from tallystick.model.intent import Operation
+from tallystick.model.pattern import pattern_of
 from tallystick.model.script import Command, Word
 
-_HEADER = re.compile(r"^--- ([^\t\n]{1,4096})(?:\t[^\n]*)?\n\+\+\+ ([^\t\n]{1,4096})", re.MULTILINE)
+_HEADER = pattern_of(r"^--- ([^\t\n]{1,4096})(?:\t[^\n]*)?\n\+\+\+ ([^\t\n]{1,4096})", re.MULTILINE)
 _MOST_FILES = 200
 
 
@@ -39,7 +40,7 @@ def _stripped(path: str, folders: int) -> str:
     return "/".join(parts[folders:] or parts[-1:])
 
 
-_ENVELOPE = re.compile(r"^\*\*\* (Add File|Update File|Delete File|Move to): ([^\n]{1,4096})$", re.MULTILINE)
+_ENVELOPE = pattern_of(r"^\*\*\* (Add File|Update File|Delete File|Move to): ([^\n]{1,4096})$", re.MULTILINE)
 _DONE = {
     "Add File": Operation.WRITE,
     "Update File": Operation.EDIT,

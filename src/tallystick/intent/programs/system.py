@@ -14,12 +14,13 @@ from tallystick.intent.actions import Actions, Code
 from tallystick.intent.programs.arguments import MOST_WORDS, at_home, grammar, is_fed, renamed, taken
 from tallystick.intent.programs.rules import NOTHING, Builder, Rule, grammar_of
 from tallystick.model.intent import Operation
+from tallystick.model.pattern import pattern_of
 from tallystick.model.script import Command, Word
 
 # Processes --------------------------------------------------------------------------------------------------------------
 
 _KILL = grammar_of("kill")
-_SIGNAL = re.compile(r"-(?:\d+|(?:SIG)?[A-Z][A-Z0-9]+)")
+_SIGNAL = pattern_of(r"-(?:\d+|(?:SIG)?[A-Z][A-Z0-9]+)")
 
 
 def _kill(command: Command) -> Actions:

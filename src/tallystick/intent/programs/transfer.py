@@ -14,9 +14,10 @@ from tallystick.intent.actions import Actions
 from tallystick.intent.programs.arguments import Line, below, is_fed, last_part, literal, renamed, taken
 from tallystick.intent.programs.rules import Builder, Rule, grammar_of
 from tallystick.model.intent import Operation
+from tallystick.model.pattern import pattern_of
 from tallystick.model.script import HOLE, Command, Word
 
-_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
+_SCHEME = pattern_of(r"[A-Za-z][A-Za-z0-9+.-]*://")
 
 
 def url_of(word: Word) -> Word:
@@ -94,7 +95,7 @@ def _curl_sends(line: Line) -> bool:
     return not line.has("-G", "--get") and any(name in _CURL_SENDS for name, _ in line.options)
 
 
-_SETTING = re.compile(r"-{0,2}([\w-]{1,40})[ \t]{0,20}[ \t=:][ \t]{0,20}(\S.*)")
+_SETTING = pattern_of(r"-{0,2}([\w-]{1,40})[ \t]{0,20}[ \t=:][ \t]{0,20}(\S.*)")
 _MOST_SETTINGS = 64
 
 
@@ -268,7 +269,7 @@ def _wget_file(built: Builder, line: Line, url: Word, output: Word | None, folde
 # Others ---------------------------------------------------------------------------------------------------------------
 
 _HTTPIE = grammar_of("http")
-_METHOD = re.compile(r"[A-Z]{3,10}")
+_METHOD = pattern_of(r"[A-Z]{3,10}")
 
 
 def _httpie(command: Command) -> Actions:

@@ -15,10 +15,11 @@ import msgspec
 from tallystick.intent.shell.grammar import Node, glued, parse, text_of
 from tallystick.intent.shell.quotes import alternatives, ansi, bare, count, in_quotes, splitting
 from tallystick.intent.shell.scope import Scope, sources
+from tallystick.model.pattern import pattern_of
 from tallystick.model.script import HOLE, OPEN, SPLIT, Word
 
-_PLAIN = re.compile(r"[0-9a-zA-Z#+*/%()<>&|^~\s-]{1,80}")
-_NUMBER = re.compile(r"(?<![\w#])(?:(\d{1,2})#([0-9a-zA-Z]{1,16})|(0[xX][0-9a-fA-F]{1,16})|(\d{1,18}))(?![\w#])")
+_PLAIN = pattern_of(r"[0-9a-zA-Z#+*/%()<>&|^~\s-]{1,80}")
+_NUMBER = pattern_of(r"(?<![\w#])(?:(\d{1,2})#([0-9a-zA-Z]{1,16})|(0[xX][0-9a-fA-F]{1,16})|(\d{1,18}))(?![\w#])")
 _MOST = 1 << 62
 
 
@@ -97,10 +98,10 @@ Found = Callable[[Word], list[Word]]
 """The files that a word with wildcards names; the word itself where none are known."""
 Inner = Callable[[Node], Word]
 """Reads the commands of a substitution; what it stands for."""
-_TILDE = re.compile(r"(?:(?<=^)|(?<=[=:]))~([\w.+-]*)(?=/|:|$)")
-_NAMED_NEXT = re.compile(r"[A-Za-z_]\w*|\d", re.ASCII)
-_SIMPLE = re.compile(r"[\w./:@%+,-]+", re.ASCII)
-_COUNTED = re.compile(r"(?<![\w#])\$?([A-Za-z_]\w*)", re.ASCII)
+_TILDE = pattern_of(r"(?:(?<=^)|(?<=[=:]))~([\w.+-]*)(?=/|:|$)")
+_NAMED_NEXT = pattern_of(r"[A-Za-z_]\w*|\d", re.ASCII)
+_SIMPLE = pattern_of(r"[\w./:@%+,-]+", re.ASCII)
+_COUNTED = pattern_of(r"(?<![\w#])\$?([A-Za-z_]\w*)", re.ASCII)
 _MOST_COMPUTED = 100
 _MOST_WORDS = 128
 _MOST_NESTED = 24

@@ -19,6 +19,7 @@ from tallystick.catalog.programs import programs_with
 from tallystick.intent.shell.files import Text, read
 from tallystick.intent.shell.quotes import ansi
 from tallystick.model.intent import Chance
+from tallystick.model.pattern import pattern_of
 from tallystick.model.script import Command, Redirect, Role, Word
 
 _MOST_DECODED = 256 << 10
@@ -27,7 +28,7 @@ _IN_PIECES = programs_with("puts-out-pieces")
 WRITTEN_OUT = programs_with("prints-its-words")
 """Programs whose words are in what they print, or in the files that they edit: a text, an expression, code."""
 _DECODE_FLAGS = frozenset({"-d", "-D", "--decode", "-di", "-id"})
-_RANGE = re.compile(r"(.)-(.)", re.DOTALL)
+_RANGE = pattern_of(r"(.)-(.)", re.DOTALL)
 
 
 def passed_on(name: str, command: Command, text: Text) -> tuple[Text, bool]:
@@ -128,10 +129,10 @@ def _letters(spelled: str) -> str | None:
 
 _MOST_CHARACTERS = 64 << 10
 _MOST_PRINTING = 8
-_DIRECTIVE = re.compile(r"%(?:%|(-?\d*)([sdibq]))")
-_NUL = re.compile(r"(?<!\\)\\(?:0(?![0-7])|x00)")
+_DIRECTIVE = pattern_of(r"%(?:%|(-?\d*)([sdibq]))")
+_NUL = pattern_of(r"(?<!\\)\\(?:0(?![0-7])|x00)")
 """It ends a piece as a line end does: `printf '%s\\0' A | xargs -0`."""
-_ECHO_FLAG = re.compile(r"-[neE]+")
+_ECHO_FLAG = pattern_of(r"-[neE]+")
 _SILENT = programs_with("no-output")
 _PASSING = programs_with("passes-exactly")
 _NAMES = programs_with("prints-path")

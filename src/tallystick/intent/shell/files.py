@@ -9,12 +9,13 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
 from tallystick.catalog.loading import Entry, inverted, load
+from tallystick.model.pattern import pattern_of
 
 _MOST_FILES = 20
 _MOST_DEPTH = 6
 _MOST_CHARACTERS = 256 << 10
 _MOST_TOGETHER = 1 << 20
-_SHEBANG = re.compile(r"#![ \t]*(?:\S*/)?(?:env[ \t]+(?:-S[ \t]*)?(?:\w+=\S*[ \t]+)*)?(?:\S*/)?([A-Za-z]+)")
+_SHEBANG = pattern_of(r"#![ \t]*(?:\S*/)?(?:env[ \t]+(?:-S[ \t]*)?(?:\w+=\S*[ \t]+)*)?(?:\S*/)?([A-Za-z]+)")
 
 
 class _Facts(Entry, frozen=True):

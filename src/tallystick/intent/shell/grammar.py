@@ -14,6 +14,8 @@ from functools import cache
 from tree_sitter import Language, Node, Parser
 from tree_sitter_bash import language
 
+from tallystick.model.pattern import pattern_of
+
 __all__ = ["MOST_BYTES", "Node", "glued", "is_broken", "is_lost", "is_slow", "parse", "text_of"]
 
 MOST_BYTES = 256 << 10
@@ -25,9 +27,9 @@ _MOST_SPANS = 64
 _MASKED = bytes(byte if byte < 0x80 else ord(".") for byte in range(0x100))
 """The grammar's scanner (0.25.1) looks characters up in a table for ASCII, and reads beyond it for others: a crash of the
 whole process for `{` before one above U+FFFF (tree-sitter-bash issue 337). It is given none; all are parts of words."""
-_MEETING = re.compile(rb"``+|\\`")
-_INK = re.compile(r"\S")
-_OPENING = re.compile(r"(?<![\\\w$'\"])'|<<-?[ \t]*(?P<quote>['\"])(?P<end>\w{1,40})(?P=quote)")
+_MEETING = pattern_of(rb"``+|\\`")
+_INK = pattern_of(r"\S")
+_OPENING = pattern_of(r"(?<![\\\w$'\"])'|<<-?[ \t]*(?P<quote>['\"])(?P<end>\w{1,40})(?P=quote)")
 
 
 @cache

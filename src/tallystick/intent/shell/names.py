@@ -4,12 +4,12 @@ Owns the table that makes one name of `gsed`, `python3.12` and `batcat`. Must no
 Sources: the packages of Homebrew and Debian that install coreutils, findutils, awk and others under a second name.
 """
 
-import re
 from collections.abc import Mapping
 from functools import lru_cache
 
 from tallystick.catalog.loading import Entry, inverted, load
 from tallystick.catalog.programs import programs_with
+from tallystick.model.pattern import pattern_of
 
 _WITH_G = programs_with("gnu-name")
 
@@ -22,7 +22,7 @@ class _Facts(Entry, frozen=True):
 
 _FACTS = load("program_names", _Facts)
 _ALIASES = inverted(_FACTS.canonical)
-_VERSIONED = re.compile(r"(python|pip|perl|ruby|lua|php|node|gcc|g\+\+|clang|clang\+\+|java|psql|tclsh)-?[\d.]+[tdm]?")
+_VERSIONED = pattern_of(r"(python|pip|perl|ruby|lua|php|node|gcc|g\+\+|clang|clang\+\+|java|psql|tclsh)-?[\d.]+[tdm]?")
 
 
 @lru_cache(4096)

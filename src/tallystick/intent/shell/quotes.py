@@ -8,20 +8,21 @@ from __future__ import annotations
 
 import re
 
+from tallystick.model.pattern import pattern_of
 from tallystick.model.script import ANY_ONE, CLASS, CLOSE, COMMA, OPEN, SPLIT, STAR
 
 _WILDCARDS = {"*": STAR, "?": ANY_ONE, "[": CLASS}
 _ACTIVE = str.maketrans({**_WILDCARDS, "{": OPEN, ",": COMMA, "}": CLOSE})
 _SPLITTING = str.maketrans({**_WILDCARDS, " ": SPLIT, "\t": SPLIT, "\n": SPLIT})
 _INACTIVE = str.maketrans({OPEN: "{", COMMA: ",", CLOSE: "}"})
-_ESCAPED = re.compile(r"\\(.)|([^\\]+)", re.DOTALL)
-_IN_QUOTES = re.compile(r'\\([$`"\\\n])')
-_ANSI = re.compile(
+_ESCAPED = pattern_of(r"\\(.)|([^\\]+)", re.DOTALL)
+_IN_QUOTES = pattern_of(r'\\([$`"\\\n])')
+_ANSI = pattern_of(
     r"\\(?:x([0-9A-Fa-f]{1,2})|u([0-9A-Fa-f]{1,4})|U([0-9A-Fa-f]{1,8})|([0-7]{1,3})|c(.)|(.))", re.DOTALL
 )
 _CONTROLS = {"a": "\a", "b": "\b", "e": "\x1b", "E": "\x1b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
-_MARKS = re.compile(f"[{OPEN}{COMMA}{CLOSE}]")
-_RANGE = re.compile(r"(-?\d{1,9})\.\.(-?\d{1,9})(?:\.\.(-?\d{1,9}))?|([A-Za-z])\.\.([A-Za-z])(?:\.\.(-?\d{1,9}))?")
+_MARKS = pattern_of(f"[{OPEN}{COMMA}{CLOSE}]")
+_RANGE = pattern_of(r"(-?\d{1,9})\.\.(-?\d{1,9})(?:\.\.(-?\d{1,9}))?|([A-Za-z])\.\.([A-Za-z])(?:\.\.(-?\d{1,9}))?")
 _MOST_ALTERNATIVES = 64
 _MOST_STEPS = 128
 _MOST_NESTED = 16

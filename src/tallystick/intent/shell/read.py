@@ -20,6 +20,7 @@ from tallystick.intent.shell.redirects import SKIPPED, Redirector
 from tallystick.intent.shell.scope import CHANGES_FOLDER, Scope, failed, may_have_run, merge, untold
 from tallystick.intent.shell.turns import may_turn, turns_of
 from tallystick.model.intent import Chance
+from tallystick.model.pattern import pattern_of
 from tallystick.model.script import HOLE, Command, Role, Script, Word
 
 _MOST_TEXTS = 6
@@ -27,10 +28,10 @@ _MOST_ROUNDS = 16
 _MOST_GLOBS = 64
 _MOST_LOOKED_AT = 4096
 _MOST_FILES = 256
-_CHANGED = re.compile(
+_CHANGED = pattern_of(
     r"([A-Za-z_]\w*)(?:\+?=|\+\+|--|\s*[-+*/|&^%]=)|\b(?:read|mapfile|readarray)\b([^;\n|&]*)", re.ASCII
 )
-_WILD = re.compile("[\ue000\ue001\ue002]")
+_WILD = pattern_of("[\ue000\ue001\ue002]")
 
 
 def read_script(text: str, environment: Environment, parameters: tuple[Word, ...] = ()) -> Script:

@@ -13,16 +13,17 @@ from collections.abc import Callable, Sequence
 import msgspec
 
 from tallystick.catalog.programs import programs_with
+from tallystick.model.pattern import pattern_of
 
 Read = Callable[[str], str | None]
 _MOST_LINES = 100
 _MOST_TARGETS = 20
 _MOST_EXPANDED = 4096
 _MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
-_RULE = re.compile(r"([^\s:#=][^:#=]*?)\s*::?(?!=)\s*([^;#]*)(?:;(.*))?")
-_VARIABLE = re.compile(r"(?:export\s+|override\s+)?([\w.-]+)\s*(?:[:?+!]|::)?=\s*(.*)")
-_INCLUDE = re.compile(r"^[ ]*[-s]?include[ \t]+([^\n#]{1,1000})", re.MULTILINE)
-_REFERENCE = re.compile(r"\$(?:\$|[({]([^(){}]*)[)}]|(.))")
+_RULE = pattern_of(r"([^\s:#=][^:#=]*?)\s*::?(?!=)\s*([^;#]*)(?:;(.*))?")
+_VARIABLE = pattern_of(r"(?:export\s+|override\s+)?([\w.-]+)\s*(?:[:?+!]|::)?=\s*(.*)")
+_INCLUDE = pattern_of(r"^[ ]*[-s]?include[ \t]+([^\n#]{1,1000})", re.MULTILINE)
+_REFERENCE = pattern_of(r"\$(?:\$|[({]([^(){}]*)[)}]|(.))")
 _RUNNERS = {"npm": ("run", "run-script", "rum"), "pnpm": ("run",), "yarn": ("run",), "bun": ("run",)}
 _MAKES = programs_with("make")
 BUILD_TOOLS = programs_with("build-tool")

@@ -35,14 +35,15 @@ from tallystick.intent.shell.grammar import (
 )
 from tallystick.intent.shell.scope import Scope
 from tallystick.model.intent import Chance
+from tallystick.model.pattern import pattern_of
 from tallystick.model.script import HOLE, Command, Redirect, Role, Word
 
 _NAME = "_HERE_DOCUMENT_"
-_START = re.compile(r"<<(-?)[ \t]*(?:'([^'\n]{1,64})'|\"([\w.-]{1,64})\"|(\\?[\w.-]{1,64}))(?=[\s;|&<>)]|$)")
-_STRING = re.compile(r"<<<[ \t]*((?:'[^']*'|\"(?:[^\"\\`]|\\.)*\"|[\w./,:=%+@~-]|\$\w+|\$\{\w+\})+)(?=[\s;|&<>)]|$)")
-_PLAIN = re.compile(r"[^'\"\\#$`(){}<\n]+")
-_IN_DOUBLE = re.compile(r"[^\"\\$`]+")
-_EXPANDED = re.compile(
+_START = pattern_of(r"<<(-?)[ \t]*(?:'([^'\n]{1,64})'|\"([\w.-]{1,64})\"|(\\?[\w.-]{1,64}))(?=[\s;|&<>)]|$)")
+_STRING = pattern_of(r"<<<[ \t]*((?:'[^']*'|\"(?:[^\"\\`]|\\.)*\"|[\w./,:=%+@~-]|\$\w+|\$\{\w+\})+)(?=[\s;|&<>)]|$)")
+_PLAIN = pattern_of(r"[^'\"\\#$`(){}<\n]+")
+_IN_DOUBLE = pattern_of(r"[^\"\\$`]+")
+_EXPANDED = pattern_of(
     r"\\(?P<escaped>[$`\\\n])"
     r"|\$(?:(?P<name>[A-Za-z_]\w*|[0-9@*#?$!-])|\{(?P<braced>[A-Za-z_]\w*)\}|\{[^{}\n]*\}"
     r"|\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))"
@@ -231,8 +232,8 @@ SKIPPED = frozenset({"comment", "heredoc_start", "heredoc_end", "heredoc_body", 
 _MOST_PIECES = 200
 """Substitutions in all here-documents together."""
 _CHAINS = ("pipeline", "list", "negated_command")
-_TABS = re.compile(r"^\t+", re.MULTILINE)
-_DESCRIPTOR = re.compile(r"\d+-?|-")
+_TABS = pattern_of(r"^\t+", re.MULTILINE)
+_DESCRIPTOR = pattern_of(r"\d+-?|-")
 
 
 class Redirector(Collector):

@@ -8,7 +8,6 @@ that derives from it does.
 
 from __future__ import annotations
 
-import re
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
@@ -29,6 +28,7 @@ from tallystick.intent.shell.output import NOTHING, Output
 from tallystick.intent.shell.recipes import BUILD_TOOLS, recipe_of
 from tallystick.intent.shell.targets import Target, is_no_file, path_of, spelled
 from tallystick.model.intent import Domain, Operation
+from tallystick.model.pattern import pattern_of
 from tallystick.model.script import HOLE, Command, Role, Word
 
 _MOST_PIECES = 16
@@ -36,10 +36,10 @@ _LONG = 7_000
 _LONGEST = 15_000
 _MOST_SIGNS = 300
 _MOST_PIECE_LINES = 200
-_SIGNS = re.compile(r"[|()<>{$\[&]")
-_BEGINS = re.compile(r"[A-Za-z_./\"'$\[(]")
-_GOES_ON = re.compile(r"(?:then|do|else|elif|fi|done|esac|in)\b")
-_ENDED = re.compile(r"(?:\}|fi|done|esac|\)|;;)?\s*(?:#.*)?")
+_SIGNS = pattern_of(r"[|()<>{$\[&]")
+_BEGINS = pattern_of(r"[A-Za-z_./\"'$\[(]")
+_GOES_ON = pattern_of(r"(?:then|do|else|elif|fi|done|esac|in)\b")
+_ENDED = pattern_of(r"(?:\}|fi|done|esac|\)|;;)?\s*(?:#.*)?")
 
 
 def pieces(text: str) -> tuple[list[str], bool]:

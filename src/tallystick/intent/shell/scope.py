@@ -12,12 +12,13 @@ from collections.abc import Sequence
 
 import msgspec
 
+from tallystick.model.pattern import pattern_of
 from tallystick.model.script import HOLE, Word
 
 CHANGES_FOLDER = frozenset({"cd", "chdir", "pushd", "popd"})
 _MOST_FOLDERS = 16
 _MOST_HIDDEN = 4096
-_LISTED = re.compile(r'"?\$(?:\{(?:(\w{1,64})\[[@*]\]|[@*])\}|[@*])"?', re.ASCII)
+_LISTED = pattern_of(r'"?\$(?:\{(?:(\w{1,64})\[[@*]\]|[@*])\}|[@*])"?', re.ASCII)
 
 
 class Place(msgspec.Struct):

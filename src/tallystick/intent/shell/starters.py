@@ -10,6 +10,7 @@ from itertools import pairwise
 
 from tallystick.catalog.loading import Entry, load
 from tallystick.catalog.programs import Wrapper
+from tallystick.model.pattern import pattern_of
 from tallystick.model.script import Word
 
 Words = tuple[Word, ...]
@@ -32,7 +33,7 @@ class _Facts(Entry, frozen=True):
 _FACTS = load("starters", _Facts)
 _PLAIN = {name: (frozenset(entry.takes.split()), entry.skips) for name, entry in _FACTS.plain.items()}
 _FROM_PACKAGES = frozenset(("npx", "bunx", "pnpx"))
-_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=", re.ASCII)
+_ASSIGNMENT = pattern_of(r"[A-Za-z_]\w*=", re.ASCII)
 
 
 def started(name: str, arguments: Words) -> Words | None:

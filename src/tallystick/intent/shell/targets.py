@@ -5,19 +5,18 @@ Owns how far a word is known, and paths as text. Must not know commands or the f
 
 from __future__ import annotations
 
-import re
-
 from msgspec import Struct
 
 from tallystick.model.intent import Domain
 from tallystick.model.paths import placed
+from tallystick.model.pattern import pattern_of
 from tallystick.model.script import HOLE, Word
 
 _MOST_CHARACTERS = 4096
 _MOST_IN_WORD = 1024
-_WILD = re.compile("[\ue000\ue001\ue002]")
-_NO_FILES = re.compile(r"/dev/(?:null|stdin|stdout|stderr|tty|fd/\d{1,3})|/proc/self/fd/\d{1,3}")
-_SOCKET = re.compile(r"/dev/(?:tcp|udp)/([^/]+)/([^/]+)")
+_WILD = pattern_of("[\ue000\ue001\ue002]")
+_NO_FILES = pattern_of(r"/dev/(?:null|stdin|stdout|stderr|tty|fd/\d{1,3})|/proc/self/fd/\d{1,3}")
+_SOCKET = pattern_of(r"/dev/(?:tcp|udp)/([^/]+)/([^/]+)")
 
 
 class Target(Struct, frozen=True):

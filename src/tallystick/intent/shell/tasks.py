@@ -14,6 +14,8 @@ import shlex
 import tomllib
 from collections.abc import Callable, Iterator, Sequence
 
+from tallystick.model.pattern import pattern_of
+
 _MOST_TEXTS = 100
 _MOST_CHARACTERS = 256 << 10
 _MOST_LINES = 4000
@@ -45,15 +47,15 @@ def shell_of_makefile(text: str) -> tuple[str, ...]:
     return tuple(one.replace("$$", "$") for one in found[:_MOST_TEXTS])
 
 
-_MAKE_SHELL = re.compile(r"\$[({]shell[ \t]+((?:[^()\n]|\([^()\n]{0,500}\)){1,2000})[)}]")
-_MAKE_ASSIGNED = re.compile(r"^[ \t]*[\w.-]{1,100}[ \t]*!=[ \t]*([^\n]{1,2000})", re.MULTILINE)
+_MAKE_SHELL = pattern_of(r"\$[({]shell[ \t]+((?:[^()\n]|\([^()\n]{0,500}\)){1,2000})[)}]")
+_MAKE_ASSIGNED = pattern_of(r"^[ \t]*[\w.-]{1,100}[ \t]*!=[ \t]*([^\n]{1,2000})", re.MULTILINE)
 
 # just -----------------------------------------------------------------------------------------------------------------
 
-_RECIPE = re.compile(r"@?([A-Za-z_][\w-]*)([^:=\n]*):(?!=)([^\n]*)")
-_JUST_VARIABLE = re.compile(r"(?:export[ \t]+)?([A-Za-z_][\w-]*)[ \t]*:=[ \t]*([^\n]*)")
-_JUST_VALUE = re.compile(r"\{\{[ \t]*([^{}\n]{1,200}?)[ \t]*\}\}")
-_BACKTICKS = re.compile(r"```([^`]{1,4000})```|`([^`\n]{1,2000})`")
+_RECIPE = pattern_of(r"@?([A-Za-z_][\w-]*)([^:=\n]*):(?!=)([^\n]*)")
+_JUST_VARIABLE = pattern_of(r"(?:export[ \t]+)?([A-Za-z_][\w-]*)[ \t]*:=[ \t]*([^\n]*)")
+_JUST_VALUE = pattern_of(r"\{\{[ \t]*([^{}\n]{1,200}?)[ \t]*\}\}")
+_BACKTICKS = pattern_of(r"```([^`]{1,4000})```|`([^`\n]{1,2000})`")
 
 
 def _just(text: str, targets: Sequence[str]) -> Iterator[str]:
@@ -100,8 +102,8 @@ def _wanted(recipes: dict[str, tuple[list[str], list[str]]], targets: Sequence[s
 
 # YAML -----------------------------------------------------------------------------------------------------------------
 
-_KEY = re.compile(r"([ \t]*)(?:- +)?[\"']?([\w.@/-]{1,100})[\"']?[ \t]*:(?:[ \t]+([^\n]*))?")
-_ITEM = re.compile(r"([ \t]*)- +([^\n]*)")
+_KEY = pattern_of(r"([ \t]*)(?:- +)?[\"']?([\w.@/-]{1,100})[\"']?[ \t]*:(?:[ \t]+([^\n]*))?")
+_ITEM = pattern_of(r"([ \t]*)- +([^\n]*)")
 _MEANS_COMMAND = frozenset(
     ("cmd", "cmds", "command", "commands", "run", "entry", "script", "scripts", "sh", "shell", "raw", "exec", "before_script",
      "after_script", "ansible.builtin.shell", "ansible.builtin.command", "preconditions", "status", "hooks", "deploy")
@@ -178,17 +180,17 @@ def _scalar(value: str) -> str:
 
 # Others ---------------------------------------------------------------------------------------------------------------
 
-_INI = re.compile(r"(?:commands(?:_pre|_post)?|command|run|cmd)[ \t]*=[ \t]*([^\n]*)")
-_PROC = re.compile(r"^[\w-]{1,60}:[ \t]*([^\n]{1,2000})$", re.MULTILINE)
-_NINJA = re.compile(r"^[ \t]*command[ \t]*=[ \t]*([^\n]{1,4000})$", re.MULTILINE)
+_INI = pattern_of(r"(?:commands(?:_pre|_post)?|command|run|cmd)[ \t]*=[ \t]*([^\n]*)")
+_PROC = pattern_of(r"^[\w-]{1,60}:[ \t]*([^\n]{1,2000})$", re.MULTILINE)
+_NINJA = pattern_of(r"^[ \t]*command[ \t]*=[ \t]*([^\n]{1,4000})$", re.MULTILINE)
 _CMAKE_WORDS = (
     "COMMAND|WORKING_DIRECTORY|OUTPUT_VARIABLE|RESULT_VARIABLE|ERROR_VARIABLE|DEPENDS|COMMENT|VERBATIM|OUTPUT_QUIET|ERROR_QUIET"
     "|TIMEOUT|BYPRODUCTS|USES_TERMINAL"
 )
-_CMAKE = re.compile(rf"\bCOMMAND\s+((?:\"[^\"]{{0,2000}}\"|(?!\b(?:{_CMAKE_WORDS})\b)[^()\"]){{1,2000}})")
-_ANT = re.compile(r"<exec\b[^>]{0,500}\bexecutable=\"([^\"]{1,300})\"[^>]{0,300}>(.{0,3000}?)</exec>", re.DOTALL)
-_ANT_ARGUMENT = re.compile(r"<arg[ \t\n]+(?:value|line)=\"([^\"]{0,1000})\"")
-_TERRAFORM = re.compile(
+_CMAKE = pattern_of(rf"\bCOMMAND\s+((?:\"[^\"]{{0,2000}}\"|(?!\b(?:{_CMAKE_WORDS})\b)[^()\"]){{1,2000}})")
+_ANT = pattern_of(r"<exec\b[^>]{0,500}\bexecutable=\"([^\"]{1,300})\"[^>]{0,300}>(.{0,3000}?)</exec>", re.DOTALL)
+_ANT_ARGUMENT = pattern_of(r"<arg[ \t\n]+(?:value|line)=\"([^\"]{0,1000})\"")
+_TERRAFORM = pattern_of(
     r"\b(?:command|program)\s*=\s*(?:\"((?:[^\"\\\n]|\\.){1,4000})\"|\[([^\]]{1,2000})\]|<<-?\s*(\w{1,40})\n(.{1,8000}?)\n\s*\3)",
     re.DOTALL,
 )
@@ -300,21 +302,21 @@ def _pyproject(text: str, targets: Sequence[str]) -> Iterator[str]:
 
 
 _READERS: tuple[tuple[re.Pattern[str], Read], ...] = (
-    (re.compile(r"\.?[Jj]ustfile|JUSTFILE|.*\.just"), _just),
+    (pattern_of(r"\.?[Jj]ustfile|JUSTFILE|.*\.just"), _just),
     (
-        re.compile(
+        pattern_of(
             r"[Tt]askfile(?:\.dist)?\.ya?ml|\.?lefthook(?:-local)?\.ya?ml|\.pre-commit-(?:config|hooks)\.ya?ml|dvc\.yaml"
         ),
         _yaml,
     ),
-    (re.compile(r"mise\.toml|.*\.ya?ml"), _yaml),
-    (re.compile(r"tox\.ini|setup\.cfg"), _ini),
-    (re.compile(r"Procfile.*"), _lines_of(_PROC)),
-    (re.compile(r".*\.ninja"), _lines_of(_NINJA)),
-    (re.compile(r"CMakeLists\.txt|.*\.cmake"), _lines_of(_CMAKE)),
-    (re.compile(r"build\.xml|pom\.xml"), _ant),
-    (re.compile(r"composer\.json"), _json("scripts")),
-    (re.compile(r"deno\.jsonc?"), _json("tasks")),
-    (re.compile(r"pyproject\.toml"), _pyproject),
-    (re.compile(r".*\.tf"), _terraform),
+    (pattern_of(r"mise\.toml|.*\.ya?ml"), _yaml),
+    (pattern_of(r"tox\.ini|setup\.cfg"), _ini),
+    (pattern_of(r"Procfile.*"), _lines_of(_PROC)),
+    (pattern_of(r".*\.ninja"), _lines_of(_NINJA)),
+    (pattern_of(r"CMakeLists\.txt|.*\.cmake"), _lines_of(_CMAKE)),
+    (pattern_of(r"build\.xml|pom\.xml"), _ant),
+    (pattern_of(r"composer\.json"), _json("scripts")),
+    (pattern_of(r"deno\.jsonc?"), _json("tasks")),
+    (pattern_of(r"pyproject\.toml"), _pyproject),
+    (pattern_of(r".*\.tf"), _terraform),
 )

@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from tallystick.catalog.programs import programs_with
 from tallystick.intent.shell.grammar import Node, text_of
+from tallystick.model.pattern import pattern_of
 from tallystick.model.script import Cycle, Loop
 
 _MOST_NODES = 20_000
@@ -29,11 +30,11 @@ _OF_FUNCTIONS = frozenset(("coproc", "eval", "time"))
 """Of these, the ones that run functions; to the others a function's name is that of a program."""
 _SHELLS = programs_with("shell-of-text")
 _ENDS = frozenset(("return", "exit"))
-_RANGE = re.compile(r"\{(-?\d{1,9})\.\.(-?\d{1,9})(?:\.\.-?\d{1,9})?\}")
-_SEQUENCE = re.compile(r"[$`(]+\s*(?:g?seq|jot)\s+([-\d\s]{1,40})[)`]")
-_BOUND = re.compile(r"[<>]=?\s*(\d{1,9})|-(?:lt|le|gt|ge)\s+(\d{1,9})")
-_WILD = re.compile(r"[$`*?\[]")
-_DEFINES = re.compile(r"\(\s{0,20}\)")
+_RANGE = pattern_of(r"\{(-?\d{1,9})\.\.(-?\d{1,9})(?:\.\.-?\d{1,9})?\}")
+_SEQUENCE = pattern_of(r"[$`(]+\s*(?:g?seq|jot)\s+([-\d\s]{1,40})[)`]")
+_BOUND = pattern_of(r"[<>]=?\s*(\d{1,9})|-(?:lt|le|gt|ge)\s+(\d{1,9})")
+_WILD = pattern_of(r"[$`*?\[]")
+_DEFINES = pattern_of(r"\(\s{0,20}\)")
 _ONESELF = "$0"
 
 

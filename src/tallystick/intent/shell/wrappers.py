@@ -13,6 +13,7 @@ from tallystick.catalog.programs import names_of, programs, programs_with
 from tallystick.intent.shell.feeds import Feed
 from tallystick.intent.shell.starters import started, started_text
 from tallystick.model.intent import Operation
+from tallystick.model.pattern import pattern_of
 from tallystick.model.script import HOLE, Word
 
 Words = tuple[Word, ...]
@@ -44,17 +45,17 @@ _TOUCHED: dict[str, tuple[tuple[str, Operation], ...]] = {
 }
 _ELEVATES = programs_with("wrapper-elevates")
 _SHELLS = programs_with("text-shell")
-SHELL_OPTION = re.compile(r"[-+][a-zA-Z]{0,30}[oO][a-zA-Z]{0,30}|--(?:rcfile|init-file)")
+SHELL_OPTION = pattern_of(r"[-+][a-zA-Z]{0,30}[oO][a-zA-Z]{0,30}|--(?:rcfile|init-file)")
 """Options of shells that take the next word, also among joined letters: `-euo pipefail`."""
 _TEXT_AFTER = {
     **dict.fromkeys(("su", "runuser", "script", "flock", "sg"), ("-c", "--command")),
     "nix-shell": ("--run", "--command"),
     **dict.fromkeys(("npx", "npm"), ("-c", "--call")),
 }
-_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*\+?=", re.ASCII)
+_ASSIGNMENT = pattern_of(r"[A-Za-z_]\w*\+?=", re.ASCII)
 _REPLACES = frozenset({"-I", "--replace"})
-_NULL_FLAG = re.compile(r"-[rtxop]{0,4}0[rtxop]{0,4}|--null")
-_COMMAND_FLAG = re.compile(r"-[a-zA-Z]*c[a-zA-Z]*")
+_NULL_FLAG = pattern_of(r"-[rtxop]{0,4}0[rtxop]{0,4}|--null")
+_COMMAND_FLAG = pattern_of(r"-[a-zA-Z]*c[a-zA-Z]*")
 
 
 def unwrapped(name: str, arguments: Words, feed: Feed) -> Words | None:

@@ -15,6 +15,7 @@ from tallystick.intent.tools.draft import Draft
 from tallystick.intent.tools.known import CALLING, FILE_RULES, REACHING_RULES, TABLE, Rule
 from tallystick.intent.tools.unlisted import is_local, unlisted
 from tallystick.intent.tools.uses import Code, ToolCall, Uses
+from tallystick.model.pattern import pattern_of
 from tallystick.model.raw import legible
 from tallystick.model.step import Json
 
@@ -22,13 +23,13 @@ __all__ = ["Code", "Uses", "uses_of"]
 
 _MOST_NESTED = 3
 _MOST_CALLS = 50
-_MCP = re.compile(r"mcp__(.{1,100}?)__(.{1,200})\Z", re.DOTALL)
-_MCP_PLAIN = re.compile(r"(?:mcp_([A-Za-z0-9-]{1,100})_|MCP:)(.{1,200})\Z", re.DOTALL)
-_MCP_JOINED = re.compile(r"((?:[A-Za-z0-9]{1,50}-){0,4}mcp(?:-server)?)[-_](.{1,200})\Z")
-_SPLIT = re.compile(r"(?:([^/.\s]{1,100})[/.])?([^/.\s]{1,200})\Z")
+_MCP = pattern_of(r"mcp__(.{1,100}?)__(.{1,200})\Z", re.DOTALL)
+_MCP_PLAIN = pattern_of(r"(?:mcp_([A-Za-z0-9-]{1,100})_|MCP:)(.{1,200})\Z", re.DOTALL)
+_MCP_JOINED = pattern_of(r"((?:[A-Za-z0-9]{1,50}-){0,4}mcp(?:-server)?)[-_](.{1,200})\Z")
+_SPLIT = pattern_of(r"(?:([^/.\s]{1,100})[/.])?([^/.\s]{1,200})\Z")
 _FORMS = (_MCP, _MCP_PLAIN, _MCP_JOINED, _SPLIT)
 _OWN_NAMESPACES = frozenset(("functions", "function", "tools", "default_api", "collaboration", "builtin", "native"))
-_SUFFIX = re.compile(r"[-_.:/]")
+_SUFFIX = pattern_of(r"[-_.:/]")
 
 
 def uses_of(call: ToolCall) -> Uses:

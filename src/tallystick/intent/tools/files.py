@@ -19,11 +19,12 @@ from tallystick.intent.tools.arguments import (
 from tallystick.intent.tools.draft import MOST, Draft
 from tallystick.intent.tools.patching import add_change, apply_patch, is_patch, move
 from tallystick.model.intent import Operation
+from tallystick.model.pattern import pattern_of
 
 _PATTERNS = ("pattern", "globpattern", "glob", "query", "filename", "filepattern")
-_WILD = re.compile(r"[*?\[{]")
-_FILE_LIKE = re.compile(r"[^/\\]\.[A-Za-z][A-Za-z0-9_]{0,9}\Z")
-_IS_OF_WEB = re.compile(r"https?://|data:", re.IGNORECASE)
+_WILD = pattern_of(r"[*?\[{]")
+_FILE_LIKE = pattern_of(r"[^/\\]\.[A-Za-z][A-Za-z0-9_]{0,9}\Z")
+_IS_OF_WEB = pattern_of(r"https?://|data:", re.IGNORECASE)
 _OLD = ("oldstring", "oldtext", "oldstr", "search", "oldcontent")
 _NEW = ("newstring", "newtext", "newstr", "replace", "newcontent")
 

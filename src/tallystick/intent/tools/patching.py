@@ -13,12 +13,13 @@ import msgspec
 
 from tallystick.intent.tools.draft import MOST, Draft
 from tallystick.model.intent import Operation
+from tallystick.model.pattern import pattern_of
 
 _MOST_CHARACTERS = 16 * 1024 * 1024
 _MOST_TOLD = 1024 * 1024
 # Both take the whole rest of a line: what is cut off its end by an expression can take quadratic time.
-_HEADER = re.compile(r"^\*\*\* (Add File|Update File|Delete File|Move to|Move File|End of File|End Patch)(.*)$", re.M)
-_UNIFIED = re.compile(r"^(---|\+\+\+|rename from|rename to|copy from|copy to) (.+)$", re.M)
+_HEADER = pattern_of(r"^\*\*\* (Add File|Update File|Delete File|Move to|Move File|End of File|End Patch)(.*)$", re.M)
+_UNIFIED = pattern_of(r"^(---|\+\+\+|rename from|rename to|copy from|copy to) (.+)$", re.M)
 _NOWHERE = "/dev/null"
 
 
@@ -115,7 +116,7 @@ def _without_side(path: str, side: str) -> str:
     return path.removeprefix(side)
 
 
-_TOLD = re.compile(r"^([AMD]) (.+)$", re.M)
+_TOLD = pattern_of(r"^([AMD]) (.+)$", re.M)
 _TOLD_AS = {"A": Operation.WRITE, "M": Operation.EDIT, "D": Operation.DELETE}
 
 

@@ -11,14 +11,15 @@ from functools import lru_cache
 from urllib.parse import unquote
 
 from tallystick.model.paths import placed
+from tallystick.model.pattern import pattern_of
 
 _MOST = 4096
 """Characters of a path or URL: PATH_MAX of Linux."""
-_WINDOWS = re.compile(r"(?:[A-Za-z]:[\\/]|\\\\)")
-_PLAIN = re.compile(r"/(?:[\w@+,=%~ -][\w.@+,=%~ -]*/)*[\w@+,=%~ -][\w.@+,=%~ -]*", re.ASCII)
+_WINDOWS = pattern_of(r"(?:[A-Za-z]:[\\/]|\\\\)")
+_PLAIN = pattern_of(r"/(?:[\w@+,=%~ -][\w.@+,=%~ -]*/)*[\w@+,=%~ -][\w.@+,=%~ -]*", re.ASCII)
 """Absolute paths that are normal already: most of them. No segment begins with a dot."""
-_URL = re.compile(r"(?i:https?|wss?|ftps?|file)://", re.ASCII)
-_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{1,30}://")
+_URL = pattern_of(r"(?i:https?|wss?|ftps?|file)://", re.ASCII)
+_SCHEME = pattern_of(r"[A-Za-z][A-Za-z0-9+.-]{1,30}://")
 
 
 def absolute(path: str, folder: str | None, home: str | None) -> tuple[str, bool]:

@@ -12,10 +12,11 @@ from tallystick.intent.tools.arguments import members_of, objects_among, strings
 from tallystick.intent.tools.draft import Draft
 from tallystick.intent.tools.paths import is_url, printable
 from tallystick.model.intent import Domain, Operation
+from tallystick.model.pattern import pattern_of
 
 _URLS = ("url", "urls", "uri", "uris", "endpoint", "href", "link", "imageurl", "links")
 _QUERIES = ("query", "q", "searchterm", "search", "searchquery", "queries", "objective", "prompt", "pattern", "text")
-_IN_TEXT = re.compile(r"(?i:https?|file)://[^\s<>\"'`)\]}]{1,2048}", re.ASCII)
+_IN_TEXT = pattern_of(r"(?i:https?|file)://[^\s<>\"'`)\]}]{1,2048}", re.ASCII)
 _MOST_IN_TEXT = 20
 _LONGEST_QUERY = 200
 _LONGEST_URI = 2048

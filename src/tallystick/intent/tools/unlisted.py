@@ -17,8 +17,9 @@ from tallystick.intent.tools.paths import is_url
 from tallystick.intent.tools.reaching import of_server, reaches, urls_in
 from tallystick.intent.tools.uses import Code
 from tallystick.model.intent import Domain, Operation
+from tallystick.model.pattern import pattern_of
 
-_METHOD = re.compile(r"git_(reset|push|clean|branch|stash|checkout)\Z")
+_METHOD = pattern_of(r"git_(reset|push|clean|branch|stash|checkout)\Z")
 _PLACES = ("repopath", "repositorypath", "path", "cwd", "workingdirectory")
 
 
@@ -71,7 +72,7 @@ def _words(verb: str, members: Members) -> tuple[str, ...]:
             return ()
 
 
-_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+_WORD = pattern_of(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _VERBS = {
     verb: operation
     for operation, verbs in {
@@ -115,16 +116,16 @@ _MOST_BEFORE = 4096
 """Characters of comments before a statement."""
 _QUERIES = frozenset(("query", "statement", "sqlquery"))
 _LOOKING = frozenset(("search", "find", "lookup", "grep", "ask"))
-_SQL = re.compile(
+_SQL = pattern_of(
     r"\s*(?:(?:--[^\n]*\n|/\*[^*]*\*/)\s*){0,8}(?:select|with|insert\s+into|update|delete\s+from|create|alter|drop|truncate|copy|attach"
     r"|pragma|load\s+data|merge|grant|vacuum|replace\s+into|call|do)\b",
     re.IGNORECASE,
 )
 """How SQL begins that does more than it says in one word; what people look for begins otherwise, or hardly does harm."""
-_PATH_END = re.compile(r"(?:path|paths|file|files|filename|filenames|dir|directory|folder|notebook|attachments?)\Z")
-_FROM = re.compile(r"source|src|input|from\Z|(?<!f)old")
-_TO = re.compile(r"dest|target|output|dst|new|saveto")
-_NO_PATH = re.compile(r"[\n\r\0]")
+_PATH_END = pattern_of(r"(?:path|paths|file|files|filename|filenames|dir|directory|folder|notebook|attachments?)\Z")
+_FROM = pattern_of(r"source|src|input|from\Z|(?<!f)old")
+_TO = pattern_of(r"dest|target|output|dst|new|saveto")
+_NO_PATH = pattern_of(r"[\n\r\0]")
 
 
 def unlisted(draft: Draft, server: str | None, method: str) -> None:

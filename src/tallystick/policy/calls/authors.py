@@ -9,7 +9,6 @@ not know how the record is kept, nor what follows from an author.
 from __future__ import annotations
 
 import posixpath
-import re
 from collections.abc import Iterable, Iterator
 from hashlib import sha256
 from itertools import chain, islice, pairwise
@@ -19,6 +18,7 @@ import msgspec
 from tallystick.catalog.programs import fact_of_programs, programs_with
 from tallystick.intent.shell.names import canonical
 from tallystick.model.intent import Domain, Intent, Operation
+from tallystick.model.pattern import pattern_of
 from tallystick.model.script import Command
 from tallystick.policy.calls.launching import hooks, imported
 from tallystick.policy.calls.reading import CallReading
@@ -35,14 +35,14 @@ _MOST_TEXT = 64 << 10
 _MOST_MODULES = 40
 _MOST_READ = 20
 _MOST = 200
-_NAME = re.compile(r"[A-Za-z_][\w.-]{0,200}")
+_NAME = pattern_of(r"[A-Za-z_][\w.-]{0,200}")
 _PYTHON_SUFFIXES = (".py", "/__init__.py", "/__main__.py")
-_PYTHON = re.compile(r"(?:python|pypy)[\d.]*|py|ipython")
+_PYTHON = pattern_of(r"(?:python|pypy)[\d.]*|py|ipython")
 _OPTIONS = fact_of_programs("runs-option-files")
 _ELSEWHERE = programs_with("other-machine")
 _SHELLS = programs_with("takes-script")
 _RUNS = frozenset(("run", "exec", "execute", "--execute", "launch", "eval", "source", "load", "play", "invoke"))
-_TOOL_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+_TOOL_WORDS = pattern_of(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _MOST_WORDS = 200
 _LONGEST = 400
 _FINDERS = programs_with("finder")
@@ -214,7 +214,7 @@ FOREIGN = frozenset((Maker.OTHER_SESSION, Maker.OUTSIDE))
 _MOST_ORIGINS = 8
 _LARGER = frozenset((Unread.TOO_LARGE, Unread.BINARY))
 """Than any content of which the record has a digest."""
-_LAYOUT = re.compile(r"[\s\"'`;,()]+")
+_LAYOUT = pattern_of(r"[\s\"'`;,()]+")
 _PROGRAMS = ".py .js .mjs .cjs .jsx .ts .tsx .mts .go .rs .java .kt .scala .rb .php .swift .cs .c .cc .cpp .json .vue"
 _FORMATTED = frozenset(_PROGRAMS.split())
 

@@ -20,11 +20,12 @@ from tallystick.intent.programs import known_programs
 from tallystick.intent.shell.commands import Environment
 from tallystick.intent.shell.effects import read_argv_effects, read_effects
 from tallystick.model.intent import Domain
+from tallystick.model.pattern import pattern_of
 from tallystick.model.script import Command
 from tallystick.model.step import Json
 
-_HAS_MAGIC = re.compile(r"(?m)^[ \t]*(?:[\w.,\[\] ]{1,80}=[ \t]*)?[!%]")
-_MAGIC_LINE = re.compile(r"[ \t]*(?:[\w.,\[\] ]{1,80}=[ \t]*)?(!{1,2}|%)([^=\s].*)")
+_HAS_MAGIC = pattern_of(r"(?m)^[ \t]*(?:[\w.,\[\] ]{1,80}=[ \t]*)?[!%]")
+_MAGIC_LINE = pattern_of(r"[ \t]*(?:[\w.,\[\] ]{1,80}=[ \t]*)?(!{1,2}|%)([^=\s].*)")
 _SHELL_MAGICS = frozenset(("bash", "sh", "script bash", "script sh", "system", "sx", "!"))
 _AS_COMMANDS = {
     **dict.fromkeys(("sx", "system", "sc"), ""),
@@ -76,14 +77,14 @@ def _magic_command(line: str) -> str | None:
 _MOST_SCRIPT = 256 << 10
 _MOST_CALLS = 50
 _MOST_MEMBERS = 50
-_TOOL_CALL = re.compile(r"\btools\s{0,4}\.\s{0,4}([A-Za-z_]\w{0,80})\s{0,4}\(\s{0,40}")
+_TOOL_CALL = pattern_of(r"\btools\s{0,4}\.\s{0,4}([A-Za-z_]\w{0,80})\s{0,4}\(\s{0,40}")
 _LITERAL_FORM = r"\"[^\"\\]*+(?:\\.[^\"\\]*+)*+\"|'[^'\\]*+(?:\\.[^'\\]*+)*+'|`[^`\\]*+(?:\\.[^`\\]*+)*+`"
-_LITERAL = re.compile(_LITERAL_FORM, re.DOTALL)
-_MEMBER = re.compile(
+_LITERAL = pattern_of(_LITERAL_FORM, re.DOTALL)
+_MEMBER = pattern_of(
     rf"(?:([A-Za-z_]\w{{0,60}})|[\"']([\w-]{{1,60}})[\"'])\s{{0,20}}:\s{{0,20}}({_LITERAL_FORM})|{_LITERAL_FORM}",
     re.DOTALL,
 )
-_ESCAPED = re.compile(r"\\(.)", re.DOTALL)
+_ESCAPED = pattern_of(r"\\(.)", re.DOTALL)
 _LETTERS = {"n": "\n", "t": "\t", "r": "\r"}
 
 
@@ -126,9 +127,9 @@ def _plain(literal: str) -> str:
 
 _MOST_TEXTS = 20
 _MOST_PYTHON = 64 << 10
-_KEYS = re.compile(r"\{(?:enter|return|tab|esc(?:ape)?|ctrl[-+][a-z]|up|down)\}", re.IGNORECASE)
-_CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
-_TMUX = re.compile(r"[ \t]*(send|new)[_-](keys|session)\b[ \t]*")
+_KEYS = pattern_of(r"\{(?:enter|return|tab|esc(?:ape)?|ctrl[-+][a-z]|up|down)\}", re.IGNORECASE)
+_CONTROLS = pattern_of(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
+_TMUX = pattern_of(r"[ \t]*(send|new)[_-](keys|session)\b[ \t]*")
 _TO_TMUX = {"send": "tmux send-keys -t ", "new": "tmux new-session "}
 
 
@@ -168,18 +169,18 @@ def _is_shell(reading: Reading, known: frozenset[str]) -> bool:
 
 
 _MOST_WINDOWS_TEXT = 48 << 10
-_CMDLET = re.compile(r"[A-Z][a-z]{1,14}-[A-Z][A-Za-z]{2,40}")
+_CMDLET = pattern_of(r"[A-Z][a-z]{1,14}-[A-Z][A-Za-z]{2,40}")
 _ALIASES = programs_with("cmdlet")
 _OF_CMD = programs_with("command-of-cmd")
-_SWITCH = re.compile(r"/[a-z]{1,2}(?:/[a-z]{1,2}){0,4}", re.IGNORECASE)
+_SWITCH = pattern_of(r"/[a-z]{1,2}(?:/[a-z]{1,2}){0,4}", re.IGNORECASE)
 _SHELLS_OF_WINDOWS = frozenset(f"{name}{end}" for name in programs_with("shell-of-windows") for end in ("", ".exe"))
-_HANDS_OVER = re.compile(
+_HANDS_OVER = pattern_of(
     r"\b(?P<shell>cmd|powershell|pwsh)(?:\.exe)?[\"']?(?P<options>(?:\s{1,4}[-/][\w:-]{1,40}(?:\s{1,4}(?:bypass|hidden|unrestricted"
     r"|remotesigned|sta|mta|text|[\d.]{1,4}))?){0,8})\s{1,4}(?=[^\s/-])",
     re.IGNORECASE,
 )
-_TAKES_TEXT = re.compile(r"\s(?:/c|/k|-c|-co[a-z]{0,5})\Z", re.IGNORECASE)
-_TAKES_FILE = re.compile(r"\s-(?:f|fi[a-z]{0,2}|e|ec|en[a-z]{0,12})\Z", re.IGNORECASE)
+_TAKES_TEXT = pattern_of(r"\s(?:/c|/k|-c|-co[a-z]{0,5})\Z", re.IGNORECASE)
+_TAKES_FILE = pattern_of(r"\s-(?:f|fi[a-z]{0,2}|e|ec|en[a-z]{0,12})\Z", re.IGNORECASE)
 
 
 def windows_texts(commands: Sequence[str], readings: Iterable[Reading]) -> Iterator[tuple[str, ...]]:

@@ -7,12 +7,12 @@ asks, nor what follows. Both answers are for what others made: its user, another
 from __future__ import annotations
 
 import posixpath
-import re
 from collections.abc import Callable
 from fnmatch import fnmatchcase
 
 import msgspec
 
+from tallystick.model.pattern import pattern_of
 from tallystick.policy.world import Maker, Provenance, Tracking
 
 OWN = frozenset((Maker.REQUEST, Maker.SESSION))
@@ -29,7 +29,7 @@ class Loss(msgspec.Struct, frozen=True):
 
 
 NOTHING = Loss()
-_WILD = re.compile(r"[*?\[]")
+_WILD = pattern_of(r"[*?\[]")
 _MOST_WILD = 8
 
 

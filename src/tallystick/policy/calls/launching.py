@@ -16,6 +16,7 @@ from tallystick.catalog.loading import Entry, load
 from tallystick.catalog.programs import fact_of_programs, programs_with
 from tallystick.intent.code.python_names import INERT
 from tallystick.intent.shell.names import canonical
+from tallystick.model.pattern import pattern_of
 from tallystick.model.script import Command, Role
 
 
@@ -32,7 +33,7 @@ _CONFIGS = fact_of_programs("loads")
 _COMPILES = programs_with("compiles-project")
 _BUILDS = ("setup.py",)
 _NOT_RUNNING = frozenset(("--version", "--help", "-h", "-V", "--collect-only", "--co", "--showConfig", "--listTests"))
-_BRACES = re.compile(r"\{([^{}]*)\}")
+_BRACES = pattern_of(r"\{([^{}]*)\}")
 _MOST_PATTERNS = 80
 
 
@@ -194,7 +195,7 @@ def hooks(command: Command) -> tuple[str, tuple[str, ...]] | None:
     return folder, (words[at], *names)
 
 
-_SETTING = re.compile(r"^[ \t]*(\[[^\]\n]{1,200}\]|[A-Za-z][\w-]{0,60})[ \t]*(?:=[ \t]*([^\n]{0,2000}))?", re.MULTILINE)
+_SETTING = pattern_of(r"^[ \t]*(\[[^\]\n]{1,200}\]|[A-Za-z][\w-]{0,60})[ \t]*(?:=[ \t]*([^\n]{0,2000}))?", re.MULTILINE)
 
 
 def of_git_config(text: str, verb: str) -> tuple[str | None, tuple[str, ...]]:
@@ -241,20 +242,20 @@ def lifecycle(command: Command) -> tuple[str, tuple[str, ...]] | None:
 _MOST_NAMES = 60
 _MOST_CHARACTERS = 256 << 10
 _FROM = r"from[ \t]+(\.{0,4}[\w.]*)[ \t]+import[ \t]+"
-_PYTHON = re.compile(
+_PYTHON = pattern_of(
     rf"^[ \t]*(?:{_FROM}(?:\(([^()]{{0,800}})|([^#\n()]{{0,400}}))|import[ \t]+([\w., \t]{{1,400}}))", re.MULTILINE
 )
-_INLINE = re.compile(rf"[;:][ \t]*(?:{_FROM}()([\w, \t]{{1,200}})|import[ \t]+([\w., \t]{{1,200}}))")
-_CALLED = re.compile(r"""(?:import_module|__import__|run_module)\([ \t]*["']([\w.]{1,200})["']""")
-_RELATIVE = re.compile(
+_INLINE = pattern_of(rf"[;:][ \t]*(?:{_FROM}()([\w, \t]{{1,200}})|import[ \t]+([\w., \t]{{1,200}}))")
+_CALLED = pattern_of(r"""(?:import_module|__import__|run_module)\([ \t]*["']([\w.]{1,200})["']""")
+_RELATIVE = pattern_of(
     r"""(?:\bfrom[ \t]*|\bimport[ \t]*\(?[ \t]*|\brequire[ \t]*\(?[ \t]*)["'`](\.{1,2}/[^"'`\n]{1,300})["'`]"""
 )
-_RUBY = re.compile(r"""\b(?:require_relative|load|require)[ \t(]*["']([^"'\n#]{1,300})["']""")
-_PERL = re.compile(
+_RUBY = pattern_of(r"""\b(?:require_relative|load|require)[ \t(]*["']([^"'\n#]{1,300})["']""")
+_PERL = pattern_of(
     r"""\b(?:require|do)[ \t(]*["']([^"'\n$]{1,300})["']|(?:^|;)[ \t]*use[ \t]+([A-Z]\w*(?:::\w+)*)""", re.MULTILINE
 )
-_PHP = re.compile(r"""\b(?:require|include)(?:_once)?[ \t(]*(?:__DIR__[ \t]*\.[ \t]*)?["']/?([^"'\n$]{1,300})["']""")
-_LUA = re.compile(r"""\brequire[ \t(]*["']([\w./-]{1,200})["']""")
+_PHP = pattern_of(r"""\b(?:require|include)(?:_once)?[ \t(]*(?:__DIR__[ \t]*\.[ \t]*)?["']/?([^"'\n$]{1,300})["']""")
+_LUA = pattern_of(r"""\brequire[ \t(]*["']([\w./-]{1,200})["']""")
 _SCRIPT_ENDINGS = ("", ".js", ".mjs", ".cjs", ".ts", ".tsx", ".jsx", ".mts", "/index.js", "/index.ts", "/index.mjs")
 
 

@@ -7,7 +7,6 @@ such files lie (`launching`, `imports`), nor what matters of what they do. Files
 from __future__ import annotations
 
 import posixpath
-import re
 from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
@@ -25,6 +24,7 @@ from tallystick.intent.shell.names import canonical
 from tallystick.intent.shell.recipes import package_scripts
 from tallystick.intent.shell.tasks import shell_of_makefile, task_texts
 from tallystick.model.intent import Domain, Effects, Intent, Operation
+from tallystick.model.pattern import pattern_of
 from tallystick.model.script import HOLE, Command, Role
 from tallystick.policy.calls import launching
 from tallystick.policy.calls.high_impact import grave
@@ -45,7 +45,7 @@ _MOST_KNOWN = 1024
 _COMPILED = frozenset(
     (".c", ".cc", ".cpp", ".cxx", ".m", ".rs", ".go", ".zig", ".swift", ".nim", ".hs", ".cr", ".d", ".kt")
 )
-_LIBRARIES = re.compile(
+_LIBRARIES = pattern_of(
     r"/(?:node_modules|site-packages|dist-packages|\.venv|venv|\.tox|\.nox|vendor/bundle|lib/python[\d.]+)/"
 )
 _OF_NAME = {

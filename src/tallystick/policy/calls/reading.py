@@ -14,6 +14,7 @@ from tallystick.intent.actions import Done, Reading, Snippet
 from tallystick.intent.tools.uses import Uses
 from tallystick.model.decision import Call
 from tallystick.model.intent import Effects, Intent, Operation
+from tallystick.model.pattern import pattern_of
 from tallystick.model.script import Script
 
 
@@ -57,4 +58,4 @@ def is_archive(intent: Intent) -> bool:
     return intent.operation is Operation.WRITE and _ARCHIVE.search(intent.target) is not None
 
 
-_ARCHIVE = re.compile(r"\.(?:zip|tar|tgz|tbz2?|txz|7z|tar\.\w{2,4})\Z", re.IGNORECASE)
+_ARCHIVE = pattern_of(r"\.(?:zip|tar|tgz|tbz2?|txz|7z|tar\.\w{2,4})\Z", re.IGNORECASE)

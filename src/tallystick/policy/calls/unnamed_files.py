@@ -21,6 +21,7 @@ from msgspec.structs import replace
 from tallystick.catalog.programs import names_of, programs_with
 from tallystick.intent.shell.targets import path_of
 from tallystick.model.intent import Domain, Intent, Operation
+from tallystick.model.pattern import pattern_of
 from tallystick.model.script import Command, Role
 from tallystick.policy.calls.reading import CallReading
 from tallystick.policy.world import Files
@@ -198,9 +199,9 @@ class Incidental:
         return is_matched and not any(name in text for text in self._texts)
 
 
-_SUMMED = re.compile(r"-[a-zA-Z]*s[a-zA-Z]*|--summarize|--total|-[a-zA-Z]*d[01]?|--max-depth(?:=[01])?")
-_LEVELS = re.compile(r"-L[123]?")
-_PUBLIC = re.compile(r"[\w.*?-]*\.pub")
+_SUMMED = pattern_of(r"-[a-zA-Z]*s[a-zA-Z]*|--summarize|--total|-[a-zA-Z]*d[01]?|--max-depth(?:=[01])?")
+_LEVELS = pattern_of(r"-L[123]?")
+_PUBLIC = pattern_of(r"[\w.*?-]*\.pub")
 _FORMS = {"du": _SUMMED, "gdu": _SUMMED, "tree": _LEVELS, "find": _PUBLIC}
 
 
@@ -251,4 +252,4 @@ def _is_short(command: Command) -> bool:
     return any(form.fullmatch(word) for word in words) and not any(_ALL.fullmatch(word) for word in words)
 
 
-_ALL = re.compile(r"-[a-zA-Z]*a[a-zA-Z]*|--all|-[Ld]?\d{2,}|[4-9]")
+_ALL = pattern_of(r"-[a-zA-Z]*a[a-zA-Z]*|--all|-[Ld]?\d{2,}|[4-9]")

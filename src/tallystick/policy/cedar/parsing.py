@@ -19,9 +19,10 @@ import orjson
 
 from tallystick.errors import PolicyError
 from tallystick.model.decision import Effect
+from tallystick.model.pattern import pattern_of
 
-_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|//[^\n]*|;', re.DOTALL)
-_BLANK = re.compile(r"(?:\s+|//[^\n]*)*")
+_TOKEN = pattern_of(r'"(?:[^"\\]|\\.)*"|//[^\n]*|;', re.DOTALL)
+_BLANK = pattern_of(r"(?:\s+|//[^\n]*)*")
 
 
 def policies_in(text: str) -> Iterator[tuple[int, str]]:
@@ -215,7 +216,7 @@ def _reasons(errors: Iterable[str]) -> str:
     return "; ".join(sorted({_FOR_ACTION.sub("", text) for text in said}))
 
 
-_FOR_ACTION = re.compile(r' for Action::"\w+"')
+_FOR_ACTION = pattern_of(r' for Action::"\w+"')
 
 
 def _rule(file: str, line: int, checked: Checked) -> Rule:

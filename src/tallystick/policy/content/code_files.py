@@ -6,13 +6,13 @@ Owns these two questions, and loads no table of risks for them. Must not know wh
 from __future__ import annotations
 
 import posixpath
-import re
 
 from ahocorasick_rs import AhoCorasick
 
 from tallystick.catalog.loading import load
 from tallystick.intent.shell.files import language_of
 from tallystick.intent.shell.tasks import task_texts
+from tallystick.model.pattern import pattern_of
 
 MOST_INSPECTED = 256 << 10
 """Characters of a content that is inspected."""
@@ -20,7 +20,7 @@ _TELLING = AhoCorasick(
     [word.replace("~", " ") for word in load("telling/content", dict[str, tuple[str, ...]])["words"]]
 )
 """What a text must have for it to get any tag."""
-_MAKEFILE = re.compile(r"(?:GNUm|m|M)akefile|.*\.mk")
+_MAKEFILE = pattern_of(r"(?:GNUm|m|M)akefile|.*\.mk")
 
 
 def language_in(text: str, path: str) -> str | None:

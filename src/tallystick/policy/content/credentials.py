@@ -6,9 +6,9 @@ a secret looks like is the World's to know. Names are judged by `kinds`.
 
 from __future__ import annotations
 
-import re
 from itertools import islice
 
+from tallystick.model.pattern import pattern_of
 from tallystick.policy.kinds.secret_names import is_aside, is_data
 from tallystick.policy.world import Content, FileKind, FileState, World
 
@@ -17,7 +17,7 @@ _MOST_BYTES = 64 << 10
 _MOST_LINES = 50
 _LONGEST = 2000
 _PRIVATE_KEY = "PRIVATE KEY-----"
-_RANDOM = re.compile(r"(?=[A-Za-z_+/=.-]{0,60}[0-9])(?=[0-9_+/=.-]{0,60}[A-Za-z])[A-Za-z0-9_+/=.-]{16}")
+_RANDOM = pattern_of(r"(?=[A-Za-z_+/=.-]{0,60}[0-9])(?=[0-9_+/=.-]{0,60}[A-Za-z])[A-Za-z0-9_+/=.-]{16}")
 _LOCKS = (
     "-lock.json",
     ".lock",

@@ -22,6 +22,7 @@ from tallystick.intent.tools.arguments import plain_name, strings
 from tallystick.intent.tools.uses import Uses
 from tallystick.model.decision import Call
 from tallystick.model.intent import Intent
+from tallystick.model.pattern import pattern_of
 from tallystick.model.step import Json
 from tallystick.policy.calls.high_impact import GRAVE, grave
 from tallystick.policy.calls.reading import CallReading
@@ -54,11 +55,11 @@ MEANINGS: dict[str, str] = {
 """What each tag of a content means."""
 _MOST_KNOWN = 4096
 _WORKSPACE = "/workspace"
-_INSTALLED = re.compile(
+_INSTALLED = pattern_of(
     r"/(?:node_modules|site-packages|dist-packages|\.venv|venv|\.tox|\.nox|\.cargo|\.rustup|\.local|go|\.nvm|\.pyenv|\.rbenv|\.asdf"
     r"|\.volta|\.bun|\.deno|\.sdkman|miniconda3|anaconda3|\.yarn)/(?:.*/)?(?:bin|shims|releases|Scripts)/"
 )
-_LINES_OF_RECIPES = re.compile(r"^\t[@+-]*(.*)$", re.MULTILINE)
+_LINES_OF_RECIPES = pattern_of(r"^\t[@+-]*(.*)$", re.MULTILINE)
 
 
 def content_tags(text: str, language: str, *, home: str, name: str = "") -> frozenset[str]:

@@ -19,6 +19,7 @@ import msgspec
 
 from tallystick.catalog.agents import addressed
 from tallystick.catalog.loading import Entry, load
+from tallystick.model.pattern import pattern_of
 
 _NARROW = (
     "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200f\u2060-\u2064\u206a-\u206f\u3164\ufeff\uffa0"
@@ -27,14 +28,14 @@ _NARROW = (
 _TURNING = "\u202a-\u202e\u2066-\u2069"
 _TAG = "\U000e0020-\U000e007e"
 _SELECTORS = "\ufe00-\ufe0f\U000e0100-\U000e01ef"
-_DROPPED = re.compile(f"[{_NARROW}{_TURNING}{_SELECTORS}]")
-_TAGS = re.compile(f"[{_TAG}]")
-_FLAG = re.compile(f"\U0001f3f4[{_TAG}]{{1,8}}\U000e007f")
-_TURNS = re.compile(f"[{_TURNING}]")
-_IN_WORDS = re.compile("[A-Za-z][\u00ad\u034f\u180e\u200b-\u200d\u2060-\u2064\ufeff]{1,8}[A-Za-z]")
-_MANY = re.compile(f"[{_NARROW}]{{4}}|[\U000e0100-\U000e01ef]{{2}}|[\ufe00-\ufe0f]{{4}}")
-_NOTE = re.compile(r"^\[(?://|comment)\]: ?#? ?[(\"']([^\n]{1,1000})", re.MULTILINE)
-_CODED = re.compile(r"[A-Za-z0-9+/]{24,8192}={0,2}|(?:[0-9a-fA-F]{2}){24,4096}")
+_DROPPED = pattern_of(f"[{_NARROW}{_TURNING}{_SELECTORS}]")
+_TAGS = pattern_of(f"[{_TAG}]")
+_FLAG = pattern_of(f"\U0001f3f4[{_TAG}]{{1,8}}\U000e007f")
+_TURNS = pattern_of(f"[{_TURNING}]")
+_IN_WORDS = pattern_of("[A-Za-z][\u00ad\u034f\u180e\u200b-\u200d\u2060-\u2064\ufeff]{1,8}[A-Za-z]")
+_MANY = pattern_of(f"[{_NARROW}]{{4}}|[\U000e0100-\U000e01ef]{{2}}|[\ufe00-\ufe0f]{{4}}")
+_NOTE = pattern_of(r"^\[(?://|comment)\]: ?#? ?[(\"']([^\n]{1,1000})", re.MULTILINE)
+_CODED = pattern_of(r"[A-Za-z0-9+/]{24,8192}={0,2}|(?:[0-9a-fA-F]{2}){24,4096}")
 _MOST_CODED = 20
 
 
@@ -167,9 +168,9 @@ _MOST = 256 << 10
 _MOST_IN_SENTENCE = 2000
 _MOST_BETWEEN = 160
 _MOST_TRIES = 8
-_BLANK = re.compile(r"\s+")
-_PARAGRAPH = re.compile(r"\n[ \t]*(?:\n|(?=[-#>*+|] )|(?=\d{1,3}[.)] ))")
-_SENTENCE = re.compile(r"[.!?;](?= |$)|\u2029")
+_BLANK = pattern_of(r"\s+")
+_PARAGRAPH = pattern_of(r"\n[ \t]*(?:\n|(?=[-#>*+|] )|(?=\d{1,3}[.)] ))")
+_SENTENCE = pattern_of(r"[.!?;](?= |$)|\u2029")
 _MARKS = str.maketrans("", "", "*_~")
 _LOOK_ALIKES = {
     "a": "\u0430\u04d3\u0251\u03b1", "c": "\u0441\u03f2", "d": "\u0501", "e": "\u0435\u0451\u0454", "g": "\u0261",
@@ -255,10 +256,10 @@ def _follow(parts: list[re.Pattern[str]], sentence: str, at: int) -> bool:
     return True
 
 
-_NEGATED = re.compile(
+_NEGATED = pattern_of(
     r"\b(?:never|not|don't|dont|cannot|can't|mustn't|avoid|no|without|refuse to|instead of|nor)(?: [\w-]+){0,3} ?$"
 )
-_TOLD_OF = re.compile(
+_TOLD_OF = pattern_of(
     r"\b(?:like|such as|e\.g|for example|attackers?|attacks?|injections?|injected|malicious|phrases?|treat|untrusted|says?|"
     r"saying|claim\w*|detect\w*|avoid\w*|language|wordings?|classified|spam|examples?(?!\.\w)|texts?|strings?|contain\w*|flag|"
     r"report)\b"
@@ -276,12 +277,12 @@ def _is_told_of(wording: Wording, sentence: str, at: int) -> bool:
 
 # What a comment orders -----------------------------------------------------------------------------------------------
 
-_AT_AGENT = re.compile(
+_AT_AGENT = pattern_of(
     rf"\byou (?:must|should|are|will)\b|\b(?:ai )?(?:assistants?|agents?|llms?|models?|ai|{'|'.join(addressed())})"
     r"(?:[:,]| (?:must|should|shall|has to|have to|please|always|reading)\b)"
 )
-_DOES = re.compile(r"\b(?:execute|run|fetch|download|curl|wget|send|upload|post|append|ignore|approve|delete)\b")
-_HARMS = re.compile(
+_DOES = pattern_of(r"\b(?:execute|run|fetch|download|curl|wget|send|upload|post|append|ignore|approve|delete)\b")
+_HARMS = pattern_of(
     r"https?://|\.env\b|\b(?:curl|wget|ignore|approve)\b|secret|token|password|credential|without asking|\.sh\b|\./"
 )
 

@@ -14,6 +14,7 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
+from tallystick.model.pattern import pattern_of
 from tallystick.policy.content.prompt_injection import tags_of
 
 RUNS_UNSEEN = "runs-unseen"
@@ -32,21 +33,21 @@ _BY_NAME = frozenset(
     )
 )
 _FOLDERS = frozenset((".husky", ".githooks", "githooks"))
-_PIPELINES = re.compile(
+_PIPELINES = pattern_of(
     r"(?:/\.github/workflows/[^/]+\.ya?ml|/\.gitlab-ci\.yml|/\.circleci/config\.yml|/azure-pipelines\.yml)\Z"
 )
 _STAGE = r"(?:(?:pre|post)?(?:install|uninstall|prepare|pack)|prepublish(?:only)?)"
-_LIFE_CYCLE = re.compile(
+_LIFE_CYCLE = pattern_of(
     rf"""[\"'.]{_STAGE}[\"'\]]{{0,3}}\s{{0,9}}[:=]\s{{0,9}}(?:\"((?:[^\"\\]|\\.){{0,4000}})|'([^']{{0,4000}}))"""
 )
-_LIFE_CYCLE_WORD = re.compile(rf"scripts\.{_STAGE}=(.*)", re.DOTALL | re.IGNORECASE)
-_HIDDEN = re.compile(
+_LIFE_CYCLE_WORD = pattern_of(rf"scripts\.{_STAGE}=(.*)", re.DOTALL | re.IGNORECASE)
+_HIDDEN = pattern_of(
     r"/dev/(?:tcp|udp)/|\bbase64\s{1,9}(?:-d|-D|--decode)\b[^\n]{0,200}\|\s{0,9}(?:ba|z|da)?sh\b|\bnc\b[^\n|]{0,80}\s-e\b|"
     r"\b(?:printenv|env|set)\s{0,9}\|[^\n]{0,100}\b(?:curl|wget|nc)\b|\btojson\(\s{0,9}secrets\b|"
     r"(?:\.env\b|id_rsa|\.ssh/|\.aws/|\.npmrc|\.netrc)[^\n]{0,200}\|[^\n]{0,100}\b(?:curl|wget|nc)\b|"
     r"\b(?:curl|wget|nc)\b[^\n]{0,200}(?:@|<|\$\()[^\n]{0,100}(?:\.env\b|id_rsa|\.ssh/|\.aws/|\.npmrc|\.netrc)"
 )
-_IN_LIFE_CYCLE = re.compile(
+_IN_LIFE_CYCLE = pattern_of(
     r"\b(?:curl|wget|iwr|irm|invoke-webrequest)\b|\bnode\s{1,9}(?:-e|--eval|-p)\b|\b(?:python3?|perl|ruby|php)\s{1,9}-[ecr]\b|\bbase64\b|"
     r"/dev/tcp/|\beval\b|\bnc\s|\bpowershell\b"
 )
@@ -100,7 +101,7 @@ _SETTING_NAME = (
     r"task\.allowautomatictasks|security\.workspace\.trust\.enabled"
 )
 _SETTING_VALUE = r"true|false|\{[^}]{0,400}|[\"'](?:on|always|turbo|all)[\"']"
-_SETTING = re.compile(rf"[\"'](?:{_SETTING_NAME})[\"']\s{{0,20}}:\s{{0,20}}({_SETTING_VALUE})")
+_SETTING = pattern_of(rf"[\"'](?:{_SETTING_NAME})[\"']\s{{0,20}}:\s{{0,20}}({_SETTING_VALUE})")
 _MOST_SETTINGS = 256 << 10
 
 

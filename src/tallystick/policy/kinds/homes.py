@@ -6,11 +6,12 @@ home folder. Must not know what lies there. Nothing is looked up.
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 
-_DETOUR = re.compile(r"/proc/(?:self|thread-self|\d{1,10})/(?:task/\d{1,10}/)?(?:root|cwd)(?=/)")
-_OF_SOMEBODY = re.compile(
+from tallystick.model.pattern import pattern_of
+
+_DETOUR = pattern_of(r"/proc/(?:self|thread-self|\d{1,10})/(?:task/\d{1,10}/)?(?:root|cwd)(?=/)")
+_OF_SOMEBODY = pattern_of(
     r"(?:/home/[^/]+|/users/[^/]+|/root|/var/root|/export/home/[^/]+|/mnt/[a-z]/users/[^/]+|/[a-z]/users/[^/]+"
     r"|[a-z]:/users/[^/]+|/volumes/[^/]+/users/[^/]+|~[^/]*)(?=/|$)"
 )

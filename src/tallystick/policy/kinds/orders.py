@@ -4,7 +4,6 @@ Owns the word for it, and the names and folders of these files. Must not know wh
 Sources: docs/agents; the agents' documentation of their instruction files, and agents.md.
 """
 
-import re
 from collections.abc import Iterator
 from functools import lru_cache
 from itertools import pairwise
@@ -12,6 +11,7 @@ from itertools import pairwise
 from tallystick.catalog.agents import AGENTS as _AGENTS
 from tallystick.catalog.agents import Base, Kind, places
 from tallystick.catalog.loading import Entry, load
+from tallystick.model.pattern import pattern_of
 from tallystick.policy.kinds.homes import plain
 from tallystick.policy.kinds.named import Named
 from tallystick.policy.kinds.start_places import AGENTS
@@ -57,7 +57,7 @@ _RULES_FOLDERS = frozenset(
     if place.endings and "/" not in place.path
 )
 """Folders of rules that lie in a project itself."""
-_TEXT = re.compile(r"\.(?:md|mdc|mdx|txt|toml|ya?ml|json|markdown|rst)\Z|(?:^|/)[^./]+\Z")
+_TEXT = pattern_of(r"\.(?:md|mdc|mdx|txt|toml|ya?ml|json|markdown|rst)\Z|(?:^|/)[^./]+\Z")
 _MOST_PARTS = 64
 
 

@@ -4,11 +4,11 @@ Owns those names, and those that look so and are none: public keys, templates, s
 places: `secret_places` does. Paths are plain, see `homes`.
 """
 
-import re
 from collections.abc import Mapping
 
 from tallystick.catalog.agents import AGENTS, secrets
 from tallystick.catalog.loading import Entry, load
+from tallystick.model.pattern import pattern_of
 from tallystick.policy.kinds.wildcards import has_wildcards, may_name
 
 
@@ -54,17 +54,17 @@ def _only_in_folder() -> Mapping[str, frozenset[str]]:
 
 _AGENTS_FOLDERS = frozenset(folder.rpartition("/")[2] for facts in AGENTS.values() for folder in facts.folders)
 _ONLY_IN_FOLDER = _only_in_folder()
-_KEY = re.compile(r"id_(?:rsa|dsa|ecdsa|ed25519|ecdsa_sk|ed25519_sk|xmss)(?:[._-].*)?")
-_ENV = re.compile(
+_KEY = pattern_of(r"id_(?:rsa|dsa|ecdsa|ed25519|ecdsa_sk|ed25519_sk|xmss)(?:[._-].*)?")
+_ENV = pattern_of(
     r"\.env(?:rc)?(?:[.\-_].*)?|[\w.+@-]{1,80}\.env(?:\.(?:local|bak|old|backup|save|orig))?"
     r"|env\.(?:local|prod|production|staging|live)"
 )
-_ENV_SURE = re.compile(r"(?:.*[._-])?(?:prod|production|live|staging|stage|secrets?|private)\.env")
-_TEMPLATE = re.compile(
+_ENV_SURE = pattern_of(r"(?:.*[._-])?(?:prod|production|live|staging|stage|secrets?|private)\.env")
+_TEMPLATE = pattern_of(
     r"example|sample|template|tmpl|tpl|dist|defaults?|schema|skel|skeleton|stub|dummy|vault|types?|d\.ts"
 )
-_TRIED = re.compile(r"test|tests|testing|ci|e2e|mock")
-_WORD = re.compile(r"[a-z0-9]+")
+_TRIED = pattern_of(r"test|tests|testing|ci|e2e|mock")
+_WORD = pattern_of(r"[a-z0-9]+")
 _PAIRS = (
     ("api", "key"),
     ("api", "keys"),

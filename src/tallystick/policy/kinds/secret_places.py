@@ -4,10 +4,9 @@ Owns those lists (specs/gensee.md 5.2, and what it says is missing there). Must 
 they lie: `secret_names` does. Paths are plain, see `homes`.
 """
 
-import re
-
 from tallystick.catalog.agents import AGENTS, secrets
 from tallystick.catalog.loading import Entry, load
+from tallystick.model.pattern import pattern_of
 
 
 class _Home(Entry, frozen=True):
@@ -66,8 +65,8 @@ _HOME_HINTS = _below(_HOME.hints, tuple(path for facts in AGENTS.values() for pa
 _HOME_WORK = _below(_HOME.work)
 _SYSTEM = _below(_FACTS.system.secrets)
 _SYSTEM_HINTS = _below(_FACTS.system.hints)
-_SYSTEM_NAMES = re.compile(r"/etc/ssh/ssh_host_[^/]{1,40}_key|/proc/(?:[^/]{1,20}/)?(?:task/[^/]{1,20}/)?mem")
-_ENVIRONMENT = re.compile(r"/proc/(?:[^/]{1,20}/)?(?:task/(?:[^/]{1,20}/)?)?environ")
+_SYSTEM_NAMES = pattern_of(r"/etc/ssh/ssh_host_[^/]{1,40}_key|/proc/(?:[^/]{1,20}/)?(?:task/[^/]{1,20}/)?mem")
+_ENVIRONMENT = pattern_of(r"/proc/(?:[^/]{1,20}/)?(?:task/(?:[^/]{1,20}/)?)?environ")
 HOLDERS = _FACTS.system.holders
 """Folders of the system with secrets below."""
 HOME_HOLDERS = _HOME.holders | frozenset(

@@ -12,6 +12,7 @@ from functools import lru_cache
 
 from tallystick.catalog.agents import CONVENTIONS, agents_folders
 from tallystick.catalog.loading import Entry, load
+from tallystick.model.pattern import pattern_of
 from tallystick.policy.kinds.homes import below_home, is_above_homes, plain
 from tallystick.policy.kinds.named import Named
 from tallystick.policy.settings import Settings
@@ -32,10 +33,10 @@ KINDS: dict[str, str] = {
     "discard": "A device that keeps nothing: /dev/null, the terminal, the standard streams.",
 }
 
-_EVERYTHING = re.compile(r"\*+|\.\*|\.\[[!^]\.\]\*|\.\?+\*|\*\.\*|\{\*,\.\*\}|\{,\.\}\*")
+_EVERYTHING = pattern_of(r"\*+|\.\*|\.\[[!^]\.\]\*|\.\?+\*|\*\.\*|\{\*,\.\*\}|\{,\.\}\*")
 """A last part that names all there is in a folder, or all that is hidden."""
-_ROOT = re.compile(r"/|[a-z]:/?|/mnt(?:/[a-z])?|/[cd]|/volumes(?:/[^/]+)?|/media(?:/[^/]+){0,2}|/cygdrive/[a-z]")
-_SYSTEM = re.compile(
+_ROOT = pattern_of(r"/|[a-z]:/?|/mnt(?:/[a-z])?|/[cd]|/volumes(?:/[^/]+)?|/media(?:/[^/]+){0,2}|/cygdrive/[a-z]")
+_SYSTEM = pattern_of(
     r"(?:/(?:bin|boot|dev|etc|lib|lib32|lib64|libx32|libexec|opt|proc|rescue|run|sbin|snap|srv|stand|sys|usr|var|nix|gnu"
     r"|system|library|applications|cores|kernel|lost\+found)"
     r"|[a-z]:/(?:windows|program ?files(?: \(x86\))?|programdata|boot|recovery)"
@@ -56,19 +57,19 @@ class _Facts(Entry, frozen=True):
 
 
 _FACTS = load("kinds/system", _Facts)
-_TEMPORARY = re.compile(r"/(?:tmp|var/tmp|dev/shm|var/folders|run/user/\d+)/")
-_DISCARD = re.compile(
+_TEMPORARY = pattern_of(r"/(?:tmp|var/tmp|dev/shm|var/folders|run/user/\d+)/")
+_DISCARD = pattern_of(
     r"/dev/(?:null|zero|full|u?random|std(?:in|out|err)|tty|fd/\d+|ptmx|pts/\d+|console)|/proc/self/fd/\d+|nul:?"
 )
-_REPOSITORY = re.compile(
+_REPOSITORY = pattern_of(
     r"(?:.*/)?(?:\.git|\.hg|\.svn|\.jj|\.bzr|_darcs|\.fossil)"
     r"(?:/(?:objects|refs|head|config|packed-refs|logs|store|modules|worktrees|wc\.db)(?:/.*)?)?"
 )
-_FOLDER_LIKE = re.compile("|".join(_FACTS.folder_patterns))
-_FILE_LIKE = re.compile("|".join((rf".*\.(?:{'|'.join(_FACTS.endings)})", *_FACTS.files)))
-_CACHES = re.compile(rf"(?:{'|'.join(_FACTS.caches)})(?=/|$)")
+_FOLDER_LIKE = pattern_of("|".join(_FACTS.folder_patterns))
+_FILE_LIKE = pattern_of("|".join((rf".*\.(?:{'|'.join(_FACTS.endings)})", *_FACTS.files)))
+_CACHES = pattern_of(rf"(?:{'|'.join(_FACTS.caches)})(?=/|$)")
 
-_NOTES = re.compile(
+_NOTES = pattern_of(
     rf"(?:{'|'.join(re.escape(folder) for folder in agents_folders())})/(?:{'|'.join(CONVENTIONS.note_folders)})(?=/)"
 )
 

@@ -9,8 +9,10 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-_WILD = re.compile(r"[*?\[{]")
-_PARTS = re.compile(r"\[[^\]]{1,40}\]|\{[^}]{1,200}\}|[*?]")
+from tallystick.model.pattern import pattern_of
+
+_WILD = pattern_of(r"[*?\[{]")
+_PARTS = pattern_of(r"\[[^\]]{1,40}\]|\{[^}]{1,200}\}|[*?]")
 _LONGEST = 120
 
 

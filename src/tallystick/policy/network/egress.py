@@ -21,6 +21,7 @@ import orjson
 from tallystick.catalog.programs import programs_with
 from tallystick.intent.shell.names import canonical
 from tallystick.model.intent import Domain, Intent, Operation
+from tallystick.model.pattern import pattern_of
 from tallystick.policy.calls.legitimate_use import in_use
 from tallystick.policy.calls.reading import CallReading, is_archive
 from tallystick.policy.kinds import Named, kinds_of
@@ -30,10 +31,10 @@ from tallystick.policy.settings import Settings
 from tallystick.policy.taint.origins import TAKES, Origins
 from tallystick.policy.world import Content, Past, Trust, World
 
-_VALUE = re.compile(r"[A-Za-z0-9]{16,400}")
-_MIXED = re.compile(r"[0-9][A-Za-z]{1,400}[0-9]")
+_VALUE = pattern_of(r"[A-Za-z0-9]{16,400}")
+_MIXED = pattern_of(r"[0-9][A-Za-z]{1,400}[0-9]")
 """Digits among letters: no name with a year or a number at its end."""
-_LIKELY = re.compile(r"[A-Za-z0-9+]{16,400}")
+_LIKELY = pattern_of(r"[A-Za-z0-9+]{16,400}")
 _MOST_FILES = 12
 _MOST_VALUES = 200
 _MOST_COMPARED = 64 << 10
@@ -73,30 +74,30 @@ def _stands(value: str, text: str, lower: str) -> bool:
 _MOST_SENT = 64 << 10
 _MOST_SENDERS, _MOST_SENT_WORDS, _MOST_STAGES = 50, 200, 6
 _NAME = r"([A-Za-z_][A-Za-z0-9_]{0,80})"
-_SENDER = re.compile(
+_SENDER = pattern_of(
     r"(?<![^\s;&|(`{\"'])(curl|wget2?|xhs?|https?|curlie|n(?:c|cat|etcat)|socat|telnet|nslookup|dig|host|ping|mailx?|sendmail)\s"
 )
 _QUOTED = r"\"(?:[^\"\\]|\\.){0,4000}\"?|'[^'\n]{0,4000}'?"
-_WORD = re.compile(rf"[ \t]*(<<<)?[ \t]*((?:{_QUOTED}|\\.|[^\s\"'\\;|&<>()`]){{1,200}})", re.DOTALL)
-_VARIABLE = re.compile(rf"\$\{{?{_NAME}")
-_SET = re.compile(rf"(?<![\w$]){_NAME}=[\"']?\$\{{?{_NAME}")
-_LOGIN_OPTION = re.compile(
+_WORD = pattern_of(rf"[ \t]*(<<<)?[ \t]*((?:{_QUOTED}|\\.|[^\s\"'\\;|&<>()`]){{1,200}})", re.DOTALL)
+_VARIABLE = pattern_of(rf"\$\{{?{_NAME}")
+_SET = pattern_of(rf"(?<![\w$]){_NAME}=[\"']?\$\{{?{_NAME}")
+_LOGIN_OPTION = pattern_of(
     r"-[a-zA-Z]{0,8}[ubUEK]|-a|-A|--(?:user|proxy(?:-\w+)?|cookie|oauth2-bearer|aws-sigv4|cert|key|pass|config|"
     r"(?:http-|ftp-)?(?:user|password)|auth(?:-type)?)"
 )
-_LOGIN_WORD = re.compile(r"-[uU]\S.*|--(?:user|oauth2-bearer|(?:http-|ftp-)?password|auth|cookie)=.*", re.DOTALL)
-_DATA_OPTION = re.compile(r"-[a-zA-Z]{0,8}[dF]|--(?:data|form|json|post-data|body-data|url-query)[\w-]{0,20}")
-_HEADER = re.compile(r"(?:-H|--header=)?[\"']?([A-Za-z][\w-]{0,60}):(?!//)")
-_MEANT = re.compile(r"auth|token|key|secret|cookie|session|pass|signature|cred", re.IGNORECASE)
-_USER_OF_URL = re.compile(r"://[^/\s?#]{0,500}@")
-_WHOLE = re.compile(r"\"?\$\{?[A-Za-z_][A-Za-z0-9_]{0,80}\}?(?=[/?\":]|\Z)")
-_PRINTED = re.compile(r"(?<![\w$./-])(?:echo|printf|print)\s([^\n;|&<>]{1,500})((?:\|[^\n;|&<>]{1,300}){1,6})")
-_STAGE = re.compile(r"\|\s*(?:sudo\s+)?([\w.-]{1,40})")
+_LOGIN_WORD = pattern_of(r"-[uU]\S.*|--(?:user|oauth2-bearer|(?:http-|ftp-)?password|auth|cookie)=.*", re.DOTALL)
+_DATA_OPTION = pattern_of(r"-[a-zA-Z]{0,8}[dF]|--(?:data|form|json|post-data|body-data|url-query)[\w-]{0,20}")
+_HEADER = pattern_of(r"(?:-H|--header=)?[\"']?([A-Za-z][\w-]{0,60}):(?!//)")
+_MEANT = pattern_of(r"auth|token|key|secret|cookie|session|pass|signature|cred", re.IGNORECASE)
+_USER_OF_URL = pattern_of(r"://[^/\s?#]{0,500}@")
+_WHOLE = pattern_of(r"\"?\$\{?[A-Za-z_][A-Za-z0-9_]{0,80}\}?(?=[/?\":]|\Z)")
+_PRINTED = pattern_of(r"(?<![\w$./-])(?:echo|printf|print)\s([^\n;|&<>]{1,500})((?:\|[^\n;|&<>]{1,300}){1,6})")
+_STAGE = pattern_of(r"\|\s*(?:sudo\s+)?([\w.-]{1,40})")
 _GETS = (
     r"(?:os\.environ(?:\.get\(|\[)|os\.getenv\(|getenv\(|ENV(?:\.fetch\(|\[)|\$ENV\{|process\.env(?:\.|\[))"
     rf"\s?\\?[\"']?{_NAME}"
 )
-_IN_CODE = re.compile(
+_IN_CODE = pattern_of(
     rf"(?:\b(?:data|json|body|params|files|content)\s?[=:]|://[^\s\"'`]{{3,300}}+[\"'`]\s?[+%])[^,;)\n]{{0,80}}?{_GETS}"
     rf"|://[^\s\"'`]{{3,300}}?\$?\{{{_GETS}"
 )

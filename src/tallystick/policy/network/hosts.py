@@ -18,15 +18,16 @@ from urllib.parse import unquote
 import msgspec
 
 from tallystick.catalog.loading import Entry, load
+from tallystick.model.pattern import pattern_of
 from tallystick.policy.settings import Settings
 
 Address: TypeAlias = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 _LONGEST_ADDRESS = 300
-_NUMBER = re.compile(r"0[xX][0-9a-fA-F]*|\d+")
-_DOTS = re.compile("[\u3002\uff0e\uff61]")
-_UNSEEN = re.compile("[\u00ad\u200b-\u200f\u2060\ufeff\u180e\u034f\ufe00-\ufe0f\t\r\n]")
-_IN_NAME = re.compile(
+_NUMBER = pattern_of(r"0[xX][0-9a-fA-F]*|\d+")
+_DOTS = pattern_of("[\u3002\uff0e\uff61]")
+_UNSEEN = pattern_of("[\u00ad\u200b-\u200f\u2060\ufeff\u180e\u034f\ufe00-\ufe0f\t\r\n]")
+_IN_NAME = pattern_of(
     r"(?<![0-9a-z])(?:(\d{1,3})[.-](\d{1,3})[.-](\d{1,3})[.-](\d{1,3})|(?:0x)?([0-9a-f]{8}))(?![0-9a-z])"
 )
 _ALL_BITS = (1 << 32) - 1
@@ -168,12 +169,12 @@ KINDS: dict[str, str] = {
 """Every kind of host and what it means."""
 
 _LONGEST = 300
-_PACKAGE = re.compile(r"pkg:([a-z0-9.+-]{1,30})(?:/|\Z)")
+_PACKAGE = pattern_of(r"pkg:([a-z0-9.+-]{1,30})(?:/|\Z)")
 _SERVICES = ("websearch:", "message:", "mcp://", "kubernetes://", "docker-daemon:")
-_SCHEME = re.compile(r"(?:[a-z0-9.-]{1,20}\+)?([a-z][a-z0-9.-]{0,20})(?:\+[a-z]{1,10})?:[/\\]+")
-_WEB = re.compile(r"(https?|ftps?|wss?):[/\\]*")
-_PORT = re.compile(r"(.*?):(\d{0,5})")
-_GLOBBED = re.compile(r"\{([^{}]{1,100})\}|\[(\w{1,10})-(\w{1,10})(?::\d{1,5})?\]")
+_SCHEME = pattern_of(r"(?:[a-z0-9.-]{1,20}\+)?([a-z][a-z0-9.-]{0,20})(?:\+[a-z]{1,10})?:[/\\]+")
+_WEB = pattern_of(r"(https?|ftps?|wss?):[/\\]*")
+_PORT = pattern_of(r"(.*?):(\d{0,5})")
+_GLOBBED = pattern_of(r"\{([^{}]{1,100})\}|\[(\w{1,10})-(\w{1,10})(?::\d{1,5})?\]")
 _MOST_GLOBBED = 300
 _METADATA_ADDRESSES = """
 169.254.169.254 169.254.170.2 169.254.170.23 169.254.42.42 100.100.100.200 168.63.129.16 192.0.0.192 169.254.0.23

@@ -8,12 +8,12 @@ templates and manuals of the tools that are named; the clouds' documents on thei
 """
 
 import posixpath
-import re
 from collections.abc import Iterator
 
 from tallystick.catalog.loading import Entry, load
 from tallystick.catalog.programs import programs_with
 from tallystick.intent.programs.arguments import names
+from tallystick.model.pattern import pattern_of
 from tallystick.policy.calls.reading import CallReading
 from tallystick.policy.network.hosts import host_of, is_below
 from tallystick.policy.risks.programs import Started, programs
@@ -48,7 +48,7 @@ RISKS: dict[str, str] = {
 _ENGINES = programs_with("container-engine")
 _CLUSTERS = programs_with("cluster-client")
 _PROGRAMS = _ENGINES | _CLUSTERS | names("npx npm go helm")
-_NAME = re.compile(r"(?:@[\w.-]+/)?[A-Za-z0-9][\w.-]*")
+_NAME = pattern_of(r"(?:@[\w.-]+/)?[A-Za-z0-9][\w.-]*")
 _NAMING_IMAGES = (
     "Dockerfile", "Containerfile", "compose.yaml", "compose.yml", "docker-compose.yml", "docker-compose.yaml",
     ".gitlab-ci.yml",    "Makefile", "README.md", "Tiltfile", "skaffold.yaml",

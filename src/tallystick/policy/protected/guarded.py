@@ -22,12 +22,13 @@ from tallystick.intent.programs.files import Finding, finding_of
 from tallystick.intent.tools.arguments import strings
 from tallystick.intent.tools.uses import Uses
 from tallystick.model.intent import Domain, Intent, Operation
+from tallystick.model.pattern import pattern_of
 from tallystick.model.script import ANY_ONE, CLASS, HOLE, STAR, Command, Role, Word
 from tallystick.policy.calls.reading import CallReading
 from tallystick.policy.protected.places import Kind, Places, matches_name
 from tallystick.policy.protected.recorder import Recorder, names_process, stops, weakens, weakens_by_code
 
-_MAY_BE_PATH = re.compile(f"[/.{STAR}{ANY_ONE}{CLASS}]|(?i:key)")
+_MAY_BE_PATH = pattern_of(f"[/.{STAR}{ANY_ONE}{CLASS}]|(?i:key)")
 """What a word must have for the signing key to be meant: most options and names have none of it."""
 _READS = frozenset((Operation.READ, Operation.COPY_SOURCE, Operation.LIST, Operation.FOLDER, Operation.EXECUTE))
 _REMOVES = frozenset((Operation.DELETE, Operation.RENAME))
@@ -36,7 +37,7 @@ _LINKS = frozenset(("ln", "link"))
 _MOVING = frozenset(("mv", "exch"))
 """What they put somewhere may be a folder."""
 _TABLE = r"[\"'`\[]?\w{1,80}[\"'`\]]?(?:\.[\"'`\[]?\w{1,80}[\"'`\]]?)?"
-_STATEMENT = re.compile(
+_STATEMENT = pattern_of(
     rf"\s{{0,20}}(?:with\b.{{0,400}}?\)\s{{0,20}})?(?:(?:insert|replace)\s+(?:or\s+\w+\s+)?into\s+{_TABLE}|"
     rf"update\s+(?:or\s+\w+\s+)?{_TABLE}\s+set\b|delete\s+from\s+{_TABLE}\s*(?:;|\Z|where\b|returning\b)|"
     rf"(?:drop|alter)\s+(?:table|index|view|trigger)\s+(?:if\s+exists\s+)?{_TABLE}\s*(?:;|\Z|cascade\b|add\b|drop\b|rename\b)|"
@@ -46,7 +47,7 @@ _STATEMENT = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 """A statement of SQL that changes something, at the beginning of a text. Prose may begin with `delete` as well."""
-_OPENS_FILES = re.compile(
+_OPENS_FILES = pattern_of(
     r"\b(?:attach|vacuum\s{1,9}into|outfile|writefile|load_extension|copy)\b|^\s*\.", re.IGNORECASE | re.MULTILINE
 )
 _WILD = str.maketrans({"*": STAR, "?": ANY_ONE, "[": CLASS})
@@ -55,7 +56,7 @@ _SHELLS = programs_with("posix-shell")
 _MOST_WORDS = 50
 _EDITS = frozenset((Operation.EDIT, Operation.METADATA, Operation.CREATE))
 _HOOKED = {folder for facts in AGENTS.values() if facts.hooks is not None for folder in facts.folder_names}
-_OF_HOOKS = re.compile(rf"(?i)tally|hook|setting|permission|{'|'.join(map(re.escape, sorted(_HOOKED)))}")
+_OF_HOOKS = pattern_of(rf"(?i)tally|hook|setting|permission|{'|'.join(map(re.escape, sorted(_HOOKED)))}")
 _NOWHERE = ("", ".", "..", "./", "../")
 
 

@@ -16,6 +16,7 @@ from typing import TypeAlias
 
 import msgspec
 
+from tallystick.model.pattern import pattern_of
 from tallystick.model.script import ANY_ONE, CLASS, HOLE, STAR, Word
 
 
@@ -46,7 +47,7 @@ class Protected(msgspec.Struct, frozen=True):
     is_folder: bool
 
 
-_MARKS = re.compile(f"[{HOLE}{STAR}{ANY_ONE}{CLASS}]")
+_MARKS = pattern_of(f"[{HOLE}{STAR}{ANY_ONE}{CLASS}]")
 _ANY = STAR + ANY_ONE + HOLE
 _BESIDE = r"""(?:[\s"'`/\\,+()\[\]]|(?<=/)\.(?=/))+"""
 """What stands between the parts of a path in code: `/`, or `" / "`, `", "`."""

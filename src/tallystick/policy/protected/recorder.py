@@ -11,6 +11,7 @@ from collections.abc import Callable
 import msgspec
 
 from tallystick.catalog.programs import programs_with
+from tallystick.model.pattern import pattern_of
 from tallystick.model.script import Command, Word
 
 
@@ -23,14 +24,14 @@ class Recorder(msgspec.Struct, frozen=True, kw_only=True):
     """Its command line, as `pkill -f` sees it."""
 
 
-_OWN = re.compile(r"(?<![\w.-])(?:tally(?:stick)?(?![\w-])|recorder\.(?:pid|sock)(?!\w))")
-_OWN_PATH = re.compile(r"(?<![\w-])\.?tally(?:stick)?(?![\w-])")
-_BRACKETED = re.compile(r"\[(\w)\]")
+_OWN = pattern_of(r"(?<![\w.-])(?:tally(?:stick)?(?![\w-])|recorder\.(?:pid|sock)(?!\w))")
+_OWN_PATH = pattern_of(r"(?<![\w-])\.?tally(?:stick)?(?![\w-])")
+_BRACKETED = pattern_of(r"\[(\w)\]")
 """`ps | grep '[t]ally'` finds the process and not itself."""
-_LOOKED_UP = re.compile(r"\b(?:which|whence|command\s{1,3}-[vV]|type\s{1,3}-[pP]{1,2})\s{1,3}tally(?:stick)?(?![\w-])")
+_LOOKED_UP = pattern_of(r"\b(?:which|whence|command\s{1,3}-[vV]|type\s{1,3}-[pP]{1,2})\s{1,3}tally(?:stick)?(?![\w-])")
 _MOST_HIDDEN = 400
-_OWN_FOLDER = re.compile(r"\.tally(?![\w-])")
-_META = re.compile(r"\\?[^\w\s/:.,=-]+|\\\w|\.\*|\.\+")
+_OWN_FOLDER = pattern_of(r"\.tally(?![\w-])")
+_META = pattern_of(r"\\?[^\w\s/:.,=-]+|\\\w|\.\*|\.\+")
 _TALLY = {
     "erase": None,
     "uninstall": None,
@@ -45,8 +46,8 @@ _TALLY = {
     "service": ("status", "run", "start"),
 }
 """Commands that agents may not run; of those with a tuple, these are harmless."""
-_LAUNCHER = re.compile(r"python[\d.]*|pypy[\d.]*|npx|uvx|uv|pipx|poetry|pdm|hatch|rye")
-_NAME = re.compile(r"(?:.*/)?(?:tally|tallystick(?:\.cli)?)")
+_LAUNCHER = pattern_of(r"python[\d.]*|pypy[\d.]*|npx|uvx|uv|pipx|poetry|pdm|hatch|rye")
+_NAME = pattern_of(r"(?:.*/)?(?:tally|tallystick(?:\.cli)?)")
 _INSTALLERS = programs_with("installs")
 _STOPPING = frozenset({"stop", "disable", "mask", "kill", "restart", "unload", "bootout", "remove"})
 
@@ -108,7 +109,7 @@ def names_process(code: str, recorder: Recorder) -> bool:
     return process is not None and re.search(rf"(?<!\d){process}(?!\d)", code) is not None
 
 
-_FINDS = re.compile(r"\b(?:pgrep|pidof|process_iter|\bps\b)")
+_FINDS = pattern_of(r"\b(?:pgrep|pidof|process_iter|\bps\b)")
 
 
 def weakens_by_code(code: str) -> bool:
@@ -118,7 +119,7 @@ def weakens_by_code(code: str) -> bool:
     )
 
 
-_IMPORTS = re.compile(r"\b(?:from|import)\s{1,9}tallystick\b|import_module\(.tallystick|run_module\(.tallystick")
+_IMPORTS = pattern_of(r"\b(?:from|import)\s{1,9}tallystick\b|import_module\(.tallystick|run_module\(.tallystick")
 
 
 def _kills(arguments: tuple[Word, ...], recorder: Recorder) -> bool:

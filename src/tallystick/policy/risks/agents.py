@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from tallystick.catalog.agents import AGENTS, CONVENTIONS, folder_variables
 from tallystick.catalog.agents import programs as programs_of_agents
 from tallystick.intent.tools.arguments import strings
+from tallystick.model.pattern import pattern_of
 from tallystick.policy.calls.reading import CallReading
 from tallystick.policy.content.prompt_injection import tags_of
 from tallystick.policy.risks.programs import Started, programs
@@ -44,11 +45,11 @@ def _values() -> Mapping[str, frozenset[str]]:
 
 
 _SETTINGS = _values()
-_OFF = re.compile("|".join(override for facts in AGENTS.values() for override in facts.starts.overrides), re.IGNORECASE)
+_OFF = pattern_of("|".join(override for facts in AGENTS.values() for override in facts.starts.overrides), re.IGNORECASE)
 _CHANGING = CONVENTIONS.changing
 _MOVING = (*folder_variables(), *(name for facts in AGENTS.values() for name in facts.variables.moving))
 _MOVES = "|".join(name.replace("*", r"\w{0,20}") for name in _MOVING)
-_MOVED = re.compile(
+_MOVED = pattern_of(
     rf"\b(?:TALLY_HOME|{_MOVES}|(?<![\w-])HOME)"
     r"=(?!\$\{?HOME\}?(?:\s|$))"
 )
@@ -117,11 +118,11 @@ def _changes(words: tuple[str, ...]) -> bool:
 # Memories ------------------------------------------------------------------------------------------------------------
 
 _OLD = ("oldstring", "oldtext", "oldstr", "query", "search")
-_MEMORY = re.compile(
+_MEMORY = pattern_of(
     r"memor(?:y|ies|ize)|remember|mem0|knowledge.?graph|\bzep\b|graphiti|supermemory|observations|openmemory",
     re.IGNORECASE,
 )
-_LOOKS = re.compile(r"(?:^|_|\b)(?:search|read|get|list|query|find|recall|open|view|delete|remove)", re.IGNORECASE)
+_LOOKS = pattern_of(r"(?:^|_|\b)(?:search|read|get|list|query|find|recall|open|view|delete|remove)", re.IGNORECASE)
 
 
 def _remembers(tool: str) -> bool:

@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterator
 
 from tallystick.catalog.programs import RiskRule, names_of, programs_with
+from tallystick.model.pattern import pattern_of
 from tallystick.policy.calls.reading import CallReading
 from tallystick.policy.risks.entries import rules_of
 from tallystick.policy.risks.programs import Started, programs
@@ -21,10 +22,10 @@ RISKS: dict[str, str] = {
     "attaches": "It takes hold of a process that it did not start: its memory can be read and changed.",
 }
 _Rule = Callable[[Started], bool]
-_OWN = re.compile(r"%\d?|.{0,40}\bjobs\s{1,4}-p\b.{0,40}")
-_NUMBER = re.compile(r"\d{1,8}")
-_ATTACH = re.compile(r"\s*(?:process\s+)?attach\b(?!\s+(?:--help|-h))", re.IGNORECASE)
-_CODE = re.compile(
+_OWN = pattern_of(r"%\d?|.{0,40}\bjobs\s{1,4}-p\b.{0,40}")
+_NUMBER = pattern_of(r"\d{1,8}")
+_ATTACH = pattern_of(r"\s*(?:process\s+)?attach\b(?!\s+(?:--help|-h))", re.IGNORECASE)
+_CODE = pattern_of(
     r"\bptrace\s{0,4}\(|\bPTRACE_(?:ATTACH|SEIZE|POKE\w+)\b|process_vm_(?:read|write)v|\bfrida\.attach\b|\bOpenProcess\s{0,4}\("
     r"|WriteProcessMemory|ReadProcessMemory|CreateRemoteThread|MiniDumpWriteDump|task_for_pid"
 )

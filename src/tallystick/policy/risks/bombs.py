@@ -18,6 +18,7 @@ from tallystick.catalog.languages import LANGUAGES
 from tallystick.catalog.programs import programs_with
 from tallystick.intent.programs.arguments import names
 from tallystick.intent.shell.names import canonical
+from tallystick.model.pattern import pattern_of
 from tallystick.model.script import Command, Loop, Role, Script
 from tallystick.policy.calls.reading import CallReading
 from tallystick.policy.risks.risk import Risk
@@ -26,7 +27,7 @@ from tallystick.policy.settings import Settings
 _MOST_TEXT = 16 << 10
 _MOST_BODY = 2000
 _MOST_LOOPS = 32
-_HINT = re.compile(r"fork|spawn|popen|process|thread|exec|system", re.IGNORECASE)
+_HINT = pattern_of(r"fork|spawn|popen|process|thread|exec|system", re.IGNORECASE)
 
 
 def multiplies(language: str, text: str) -> bool:
@@ -232,40 +233,40 @@ def _counted(found: ast.expr) -> int:
 
 # Other languages -----------------------------------------------------------------------------------------------------
 
-_LOOP = re.compile(
+_LOOP = pattern_of(
     r"\b(?:while|until)\s{0,9}\(?\s{0,9}(?:1|true|!0|!false|0|false|\$true|fork(?:\(\))?(?:\s{0,9}\|\|[^){]{0,20})?)\s{0,9}\)?(?=[\s{;:]|do\b|$)"
     r"|\bfor\s{0,9}\(\s{0,9};\s{0,9};[^)]{0,40}\)|\bloop\s{0,9}(?:do\b|\{)|\bsetInterval\s{0,9}\(|\brepeat\b",
 )
-_AFTER = re.compile(r"\bfork(?:\(\))?\s{0,9}(?:while|until)\s{0,9}\(?\s{0,9}(?:1|true|0|false|fork)\b|\bredo\b")
+_AFTER = pattern_of(r"\bfork(?:\(\))?\s{0,9}(?:while|until)\s{0,9}\(?\s{0,9}(?:1|true|0|false|fork)\b|\bredo\b")
 """A condition that stands behind what it repeats: `fork while 1`."""
-_STARTER = re.compile(
+_STARTER = pattern_of(
     r"\b(?:fork|pcntl_fork|spawn|Process\.spawn|execFile|popen|Worker|Thread\.new|Start-Process|Start-Job)\b"
     r"|\bexec\s{0,9}\(|\b(?:system|os\.execute)\s{0,9}\(?\s{0,9}[\"'][^\"'\n]{0,200}&\s{0,9}[\"']"
 )
-_WAITING = re.compile(
+_WAITING = pattern_of(
     r"\b(?:wait|waitpid|wait2|waitall|sleep|usleep|nanosleep|accept|recv|gets|readline|read|select|await|break|last|return|exit"
     r"|die|join|pcntl_wait\w{0,9}|detach|Start-Sleep|Wait-Process|clearInterval)\b"
 )
-_FUNCTION = re.compile(
+_FUNCTION = pattern_of(
     r"(?:\b(?:sub|def|function)\s{1,9}(?P<a>\w{1,40})|\b(?:const|let|var|my)\s{1,9}\$?(?P<b>\w{1,40})\s{0,9}=)"
     r"(?P<body>[^;{\n]{0,80}[;{\n].{0,600})",
     re.DOTALL,
 )
-_DEFINED = re.compile(
+_DEFINED = pattern_of(
     r"\bfunction\s{1,9}(?P<a>\w{1,40})\s{0,9}\("
     r"|\b(?:const|let|var)\s{1,9}(?P<b>\w{1,40})\s{0,9}=\s{0,9}(?:async\s{0,9})?(?:function\b|\(|\w{1,40}\s{0,9}=>)"
 )
 _MOST_HEAD = 120
-_ITSELF = re.compile(
+_ITSELF = pattern_of(
     r"\b(?:fork|spawn|exec|execFile|popen|system)\b[^;\n]{0,120}"
     r"(?:__filename|__FILE__|process\.argv(?:\[1\]|\.slice\([01]?\))|process\.mainModule|\$0\b|\$PROGRAM_NAME|\$argv\[0\]|import\.meta\.(?:url|filename|main)|arg\[0\])"
 )
-_ENDS = re.compile(r"\bprocess\.(?:exit|kill|abort)\b|\bDeno\.exit\b|\bexit\b|\bdie\b")
-_LATER = re.compile(
+_ENDS = pattern_of(r"\bprocess\.(?:exit|kill|abort)\b|\bDeno\.exit\b|\bexit\b|\bdie\b")
+_LATER = pattern_of(
     r"=>|\bfunction\b|\blambda\b|\.(?:on|once|then|finally|catch|addListener|addEventListener|subscribe)\s{0,9}\("
 )
 """What stands behind it happens some time later, when something else has happened."""
-_BRANCH = re.compile(r"\b(?:if|unless|switch|case|return|exit|when)\b|\?|&&|\|\|")
+_BRANCH = pattern_of(r"\b(?:if|unless|switch|case|return|exit|when)\b|\?|&&|\|\|")
 
 
 def _by_words(text: str) -> bool:

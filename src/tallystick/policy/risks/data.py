@@ -15,6 +15,7 @@ from tallystick.catalog.programs import programs_with, tests_of
 from tallystick.intent.programs.arguments import names
 from tallystick.intent.tools.arguments import strings
 from tallystick.model.decision import Call
+from tallystick.model.pattern import pattern_of
 from tallystick.policy.calls.reading import CallReading
 from tallystick.policy.risks.programs import Started, programs
 from tallystick.policy.risks.risk import Risk
@@ -22,8 +23,8 @@ from tallystick.policy.risks.risk import Risk
 _DROPS = "drops-data"
 _MOST_SQL = 64 << 10
 _MOST_STATEMENTS = 500
-_NO_CODE = re.compile(r"--[^\n]*|#[^\n]*|/\*[^*]*+(?:\*(?!/)[^*]*+)*(?:\*/|\Z)|'[^']*+(?:''[^']*+)*(?:'|\Z)")
-_DROP = re.compile(
+_NO_CODE = pattern_of(r"--[^\n]*|#[^\n]*|/\*[^*]*+(?:\*(?!/)[^*]*+)*(?:\*/|\Z)|'[^']*+(?:''[^']*+)*(?:'|\Z)")
+_DROP = pattern_of(
     r"\b(?:drop\s+(?:table|database|schema|keyspace|collection|tablespace|owned|user|role|warehouse|catalog|measurement"
     r"|series|graph|bucket)\b"
     r"|truncate\b|alter\s+table\s+[^;]{1,300}?\sdrop\s+"
@@ -31,18 +32,18 @@ _DROP = re.compile(
     r"|flush\s+tables\s+with|detach\s+delete)",
     re.IGNORECASE,
 )
-_ROWS = re.compile(
+_ROWS = pattern_of(
     r"\b(?:delete\s+from|update)\s+(?:only\s+)?[\w.\"`\[\]$]{1,200}(?P<rest>.*)", re.IGNORECASE | re.DOTALL
 )
-_WHERE = re.compile(r"\b(?:where|limit|using|join|returning\s+into)\b(?P<rest>[^;]{0,200})", re.IGNORECASE)
-_EACH = re.compile(r"\s*\(?\s*(?:true|1\s*=\s*1|1|not\s+false|id\s*=\s*id)\s*\)?\s*\Z", re.IGNORECASE)
-_FOR_TESTS = re.compile(
+_WHERE = pattern_of(r"\b(?:where|limit|using|join|returning\s+into)\b(?P<rest>[^;]{0,200})", re.IGNORECASE)
+_EACH = pattern_of(r"\s*\(?\s*(?:true|1\s*=\s*1|1|not\s+false|id\s*=\s*id)\s*\)?\s*\Z", re.IGNORECASE)
+_FOR_TESTS = pattern_of(
     r"(?:.*[-_.])?(?:tests?|testing|tmp|temp|temporary|scratch|sandbox|ci|e2e|fixtures?)(?:[-_.\d].*)?", re.IGNORECASE
 )
 _FILES = programs_with("database-file")
 _SERVERS = programs_with("database-server")
 _MONGO = programs_with("mongo-client")
-_MONGO_DROPS = re.compile(
+_MONGO_DROPS = pattern_of(
     r"\.(?:dropDatabase|drop|dropIndexes)\s*\(|\.(?:deleteMany|remove|deleteOne)\s*\(\s*\{\s*\}|\bdropAllUsers",
     re.IGNORECASE,
 )
@@ -100,11 +101,11 @@ def of_code(reading: CallReading) -> Iterator[Risk]:
             yield from (Risk(_DROPS, sql[:200]) for sql in _sql_in(snippet.text) if drops(sql))
 
 
-_TOOLS = re.compile(
+_TOOLS = pattern_of(
     r"sql|postgres|database|(?:^|[_-])db(?:[_-]|$)|supabase|neon|bigquery|snowflake|mongo|redis|query", re.IGNORECASE
 )
 _MOST_TEXTS = 100
-_STATEMENT = re.compile(r"\s*(?:drop|truncate|delete|update|alter|with|begin|set|use|insert|create)\b", re.IGNORECASE)
+_STATEMENT = pattern_of(r"\s*(?:drop|truncate|delete|update|alter|with|begin|set|use|insert|create)\b", re.IGNORECASE)
 
 
 def _given(call: Call) -> Iterator[str]:
@@ -124,8 +125,8 @@ def _is_flush(call: Call) -> bool:
     return any(_FLUSHES.search(text) is not None for text in said)
 
 
-_KEY_STORES = re.compile(r"redis|valkey|dragonfly|keydb", re.IGNORECASE)
-_FLUSHES = re.compile(r"(?:^|__|[_-])flush_?(?:all|db)\b", re.IGNORECASE)
+_KEY_STORES = pattern_of(r"redis|valkey|dragonfly|keydb", re.IGNORECASE)
+_FLUSHES = pattern_of(r"(?:^|__|[_-])flush_?(?:all|db)\b", re.IGNORECASE)
 
 
 def _is_spared(reading: CallReading) -> bool:
@@ -140,7 +141,7 @@ def _is_for_tests(started: Started) -> bool:
     return any(_FOR_TESTS.fullmatch(name) for name in found)
 
 
-_CALLED = re.compile(
+_CALLED = pattern_of(
     r"(?:\bexecute\w{0,20}|\b(?:exec|query|run|raw|unsafe)|\$(?:execute|query)Raw\w{0,20})\s{0,20}\(\s{0,200}(?:\w{1,40}\.)?"
     r"(?:text\s{0,20}\(\s{0,200})?[rbfu]{0,2}"
     r"(?:\"\"\"(?P<long>[^\"]{1,4000})|\"(?P<double>[^\"\n]{1,4000})|'(?P<single>[^'\n]{1,4000})|`(?P<back>[^`]{1,4000}))"

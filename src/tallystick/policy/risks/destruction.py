@@ -17,6 +17,7 @@ from tallystick.intent.programs.arguments import names
 from tallystick.intent.shell.commands import Environment
 from tallystick.intent.shell.read import read_script
 from tallystick.model.intent import Domain
+from tallystick.model.pattern import pattern_of
 from tallystick.model.script import Role
 from tallystick.policy.calls.reading import CallReading
 from tallystick.policy.risks.data import of_code, of_data
@@ -32,12 +33,12 @@ _BACKUPS = "deletes-backups"
 _ACCOUNT = "removes-account"
 _DRY = ("--dry-run", "--dryrun", "--dry-run=client", "--dry-run=server", "--what-if", "--help", "--noop", "--preview")
 _VERBS = names("delete destroy remove purge rm terminate del rb wipe drop erase teardown unprovision deprovision")
-_LOCAL = re.compile(
+_LOCAL = pattern_of(
     r"localhost|127\.[\d.]+|0\.0\.0\.0|\[?::1\]?|host\.docker\.internal|[^.]+|.*\.(?:local|localhost|test|internal|localdomain)|10\.[\d.]+"
     r"|192\.168\.[\d.]+|172\.(?:1[6-9]|2\d|3[01])\.[\d.]+",
     re.IGNORECASE,
 )
-_LOCAL_CLUSTER = re.compile(
+_LOCAL_CLUSTER = pattern_of(
     r"minikube|kind(?:-.*)?|k3d-.*|k3s.*|docker-desktop|docker-for-desktop|rancher-desktop|orbstack|colima.*|microk8s"
 )
 
@@ -50,7 +51,7 @@ def of_program(started: Started) -> str | None:
     return rule(started)
 
 
-_METHOD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+_METHOD = pattern_of(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _METHOD_VERBS = _VERBS | names("truncate unpublish deregister flushall flushdb")
 _OF_AGENTS = names(
     "memory memories entities observations relations thought thoughts todo todos task tasks plan tab tabs cell cells draft "
@@ -101,10 +102,10 @@ _OF_SERVERS = names(
     "repository repo bucket database databases table tables collection index cluster instance deployment namespace project "
     "issue release account customer user users site app domain zone volume"
 )
-_SHARED_BRANCHES = re.compile(
+_SHARED_BRANCHES = pattern_of(
     r"(?i)main|master|trunk|dev(?:elop(?:ment)?)?|prod(?:uction)?|staging|stable|release.*|hotfix/.*|v?[\d.]+"
 )
-_FORGES = re.compile(r"(?i)git|forgejo|bitbucket|codeberg")
+_FORGES = pattern_of(r"(?i)git|forgejo|bitbucket|codeberg")
 
 
 def _is_own_branch(reading: CallReading, method: list[str]) -> bool:
@@ -279,7 +280,7 @@ def _accounts(started: Started) -> str | None:
     return None
 
 
-_DELETING = re.compile(r"\bmutation\b[^{]{0,200}\{\s{0,20}(?:\w{1,40}\s{0,3}:\s{0,3})?(?:delete|remove|archive)[A-Z]")
+_DELETING = pattern_of(r"\bmutation\b[^{]{0,200}\{\s{0,20}(?:\w{1,40}\s{0,3}:\s{0,3})?(?:delete|remove|archive)[A-Z]")
 _MOST_QUERY = 4096
 
 
@@ -324,7 +325,7 @@ def _requests(started: Started) -> str | None:
     return None
 
 
-_ALL_INDEXES = re.compile(r"//[^/]+/(?:_all|\*|%2a)(?:/|\?|\Z)", re.IGNORECASE)
+_ALL_INDEXES = pattern_of(r"//[^/]+/(?:_all|\*|%2a)(?:/|\?|\Z)", re.IGNORECASE)
 """Of a search server: everything that it holds."""
 
 

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from tallystick.catalog.programs import RiskRule
 from tallystick.intent.programs.arguments import names
 from tallystick.model.intent import Domain, Intent, Operation
+from tallystick.model.pattern import pattern_of
 from tallystick.policy.calls.reading import CallReading
 from tallystick.policy.risks.entries import Rule, always, has, rules_of
 from tallystick.policy.risks.programs import Started, programs
@@ -30,10 +31,10 @@ _LINUX = (
     r"|md\d+(?:p\d+)?|dm-\d+|dasd[a-z]+\d*|pmem\d+\S*|mtd\d+|mtdblock\d+|nbd\d+(?:p\d+)?|rbd\d+(?:p\d+)?|zd\d+(?:p\d+)?|drbd\d+|bcache\d+"
 )
 _BSD = r"r?disk\d+(?:s\d+)*|(?:ada|da|nda|nvd|nvme|vtbd|mmcsd|wd|ld|rwd|rsd|sd|vnd)\d+(?:[ps]\d+)?[a-p]?"
-_DISK = re.compile(
+_DISK = pattern_of(
     rf"/dev/(?:{_LINUX}|{_BSD}|(?:disk/by-\w+|mapper|md|block|zvol|gpt|ufs|label|diskid|rdsk|dsk)/.+)", re.DOTALL
 )
-_WINDOWS = re.compile(r"[\\/]{2}[.?][\\/](?:PhysicalDrive\d+|Harddisk\w+|[A-Za-z]:)", re.IGNORECASE)
+_WINDOWS = pattern_of(r"[\\/]{2}[.?][\\/](?:PhysicalDrive\d+|Harddisk\w+|[A-Za-z]:)", re.IGNORECASE)
 _NO_VOLUMES = names(
     "pts shm fd input snd dri net bus char tcp udp usb hugepages mqueue vfio cpu serial mapper disk loop infiniband vhost"
 )

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 
 from tallystick.catalog.loading import Entry, load
 from tallystick.catalog.programs import programs_with
+from tallystick.model.pattern import pattern_of
 from tallystick.model.script import HOLE, Command, Role, Script
 from tallystick.policy.calls.reading import CallReading
 from tallystick.policy.risks.entries import rules_of
@@ -18,26 +19,26 @@ from tallystick.policy.settings import Settings
 
 _MOST_CODE = 48 << 10
 _WHOLE: dict[str, re.Pattern[str]] = {
-    "python": re.compile(
+    "python": pattern_of(
         r"\benviron\b(?!\s*(?:\[|=[^=]|\.(?:get|setdefault|pop|update|copy\(\)\s*[\n;]|__contains__)\b))"
     ),
-    "javascript": re.compile(
+    "javascript": pattern_of(
         r"\bprocess\.env\b(?!\s*(?:\??\.|\[|=[^=]))|\bDeno\.env\.toObject\(|\bBun\.env\b(?!\s*(?:\??\.|\[|=))"
     ),
-    "ruby": re.compile(
+    "ruby": pattern_of(
         r"\bENV\b(?!\s*(?:\[|\.|=[^=]))|\bENV\.(?:to_h|to_a|to_hash|each|map|inspect|sort|select|filter|values|reject)\b"
     ),
-    "perl": re.compile(r"%ENV\b"),
-    "php": re.compile(
+    "perl": pattern_of(r"%ENV\b"),
+    "php": pattern_of(
         r"\bgetenv\(\s*\)|\bphpinfo\(|\b(?:print_r|var_dump|var_export|json_encode|foreach|implode)\s*\(\s*\$_(?:ENV|SERVER)\b(?!\s*\[)"
     ),
-    "awk": re.compile(r"\bin\s+ENVIRON\b"),
-    "powershell": re.compile(
+    "awk": pattern_of(r"\bin\s+ENVIRON\b"),
+    "powershell": pattern_of(
         r"(?i)\b(?:get-childitem|gci|dir|ls|get-item|gi)\s+(?:-path\s+)?['\"]?env:[\\/]?\*?['\"]?(?:$|[\s|;)}])"
         r"|GetEnvironmentVariables\("
     ),
-    "r": re.compile(r"\bSys\.getenv\(\s*\)"),
-    "tcl": re.compile(r"\bparray\s+(?:::)?env\b|\barray\s+get\s+(?:::)?env\b"),
+    "r": pattern_of(r"\bSys\.getenv\(\s*\)"),
+    "tcl": pattern_of(r"\bparray\s+(?:::)?env\b|\barray\s+get\s+(?:::)?env\b"),
 }
 _NAMED = {
     "python": "environ",
@@ -52,13 +53,13 @@ _NAMED = {
 }
 """What must be in code that shows it, to be looked for first."""
 _HANDED_ON = {
-    "python": re.compile(
+    "python": pattern_of(
         r"(?:\*\*\s*(?:os\.)?|env\s*=\s*(?:dict\()?\s*(?:os\.)?|['\"\w]\s+(?:not\s+)?in\s+(?:os\.)?|import\s+)\Z"
     ),
-    "javascript": re.compile(r"(?:\.\.\.|env\s*:\s*|\}\s*=\s*)\Z"),
+    "javascript": pattern_of(r"(?:\.\.\.|env\s*:\s*|\}\s*=\s*)\Z"),
 }
-_LOOPS = re.compile(r"\bfor\s+[\w, ()]{1,80}\s+in\s+(?:os\.)?\Z")
-_SHOWS = re.compile(r"(?i)print|dump|write|stdout|console\.|stringify|fetch\(|post|send|log|urlencode")
+_LOOPS = pattern_of(r"\bfor\s+[\w, ()]{1,80}\s+in\s+(?:os\.)?\Z")
+_SHOWS = pattern_of(r"(?i)print|dump|write|stdout|console\.|stringify|fetch\(|post|send|log|urlencode")
 _MOST_BEFORE = 100
 
 
@@ -100,7 +101,7 @@ def risks(reading: CallReading, settings: Settings) -> Iterator[Risk]:
 _SHOWING = ("env", "printenv")
 _ALL_OF_DECLARED = frozenset(("-p", "-x", "-px", "-xp", "-gx", "-xg"))
 _BSD = frozenset("aAxuewfljmopvgrcTSnt")
-_JQ = re.compile(r"(?:^|[|(,\[{:\s])(?:env|\$ENV)(?:$|[|)\],}\s])")
+_JQ = pattern_of(r"(?:^|[|(,\[{:\s])(?:env|\$ENV)(?:$|[|)\],}\s])")
 
 
 def _env(program: Started) -> bool:
@@ -210,10 +211,10 @@ _RULES: dict[str, Callable[[Started], bool]] = rules_of(
 # What is shown of it -------------------------------------------------------------------------------------------------
 
 _SEARCHERS = programs_with("greps")
-_INVERTED = re.compile(r"--invert-match|-[a-zA-Z]*v[a-zA-Z]*")
-_NAME = re.compile(r"[A-Za-z_]{3,}")
-_ANY = re.compile(r"[.*\[]{2}|\A\.\Z")
-_PROMISES = re.compile(
+_INVERTED = pattern_of(r"--invert-match|-[a-zA-Z]*v[a-zA-Z]*")
+_NAME = pattern_of(r"[A-Za-z_]{3,}")
+_ANY = pattern_of(r"[.*\[]{2}|\A\.\Z")
+_PROMISES = pattern_of(
     r"(?i)key|tok|secr|pass|pwd|cred|auth|api|aws|azure|gcp|github|gh_|private|cert|sign|database|dsn|_url|login|user"
 )
 
@@ -260,8 +261,8 @@ class _Variables(Entry, frozen=True):
 
 
 _VARIABLES = load("secret_variables", _Variables)
-_VARIABLE = re.compile(r"\$\{?([A-Za-z_][A-Za-z0-9_]{1,80})(?![A-Za-z0-9_])(?!:?\+)")
-_PRINTED = re.compile(r"(?:^|[\s;&|({`\"'])(?:echo|printf|print)\s([^\n;|&<>]{1,500})")
+_VARIABLE = pattern_of(r"\$\{?([A-Za-z_][A-Za-z0-9_]{1,80})(?![A-Za-z0-9_])(?!:?\+)")
+_PRINTED = pattern_of(r"(?:^|[\s;&|({`\"'])(?:echo|printf|print)\s([^\n;|&<>]{1,500})")
 _PASSING = programs_with("passes-value")
 
 

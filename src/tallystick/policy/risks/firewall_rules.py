@@ -12,6 +12,7 @@ from collections.abc import Iterator
 
 from tallystick.catalog.programs import fact_of_programs, programs_with
 from tallystick.model.intent import Domain, Operation
+from tallystick.model.pattern import pattern_of
 from tallystick.model.script import Command, Role, Script
 from tallystick.policy.calls.reading import CallReading
 from tallystick.policy.risks.programs import name_of
@@ -24,7 +25,7 @@ RISKS: dict[str, str] = {
 _RESTORES = programs_with("restores-firewall")
 _LOADS = fact_of_programs("firewall-rules-from")
 _THINS = programs_with("thins-text")
-_CLOSES = re.compile(r"\b(?:drop|reject|block|deny)\b", re.IGNORECASE)
+_CLOSES = pattern_of(r"\b(?:drop|reject|block|deny)\b", re.IGNORECASE)
 _MOST_TEXT = 64 << 10
 _MOST_STEPS = 100
 _CHANGES = frozenset((Operation.WRITE, Operation.EDIT, Operation.COPY_DEST, Operation.APPEND))

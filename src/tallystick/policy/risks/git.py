@@ -15,6 +15,7 @@ from itertools import pairwise
 
 from tallystick.intent.programs.git_call import GitCall
 from tallystick.model.intent import Domain, Operation
+from tallystick.model.pattern import pattern_of
 from tallystick.model.script import HOLE, Command, Role
 from tallystick.policy.calls.reading import CallReading
 from tallystick.policy.kinds.system import is_build_output
@@ -25,7 +26,7 @@ from tallystick.policy.settings import Settings
 
 _REWRITES = "rewrites-history"
 _DISCARDS = "discards-work"
-_SHARED = re.compile(
+_SHARED = pattern_of(
     r"(?:main|master|trunk|dev|devel|develop|development|staging|stable|next|prod|production|live|release|releases|gh-pages"
     r"|head|@|default|integration|qa|uat|(?:release|releases|hotfix|support|v\d[\w.]*|stable|prod|maint)[-/].*|v?\d+(?:\.[\dx]+)+.*)",
     re.IGNORECASE,
@@ -266,7 +267,7 @@ def risks(reading: CallReading, settings: Settings) -> Iterator[Risk]:
     yield from _written(reading)
 
 
-_GIT_RUNS = re.compile(
+_GIT_RUNS = pattern_of(
     r"core\.(?:hookspath|fsmonitor|sshcommand|editor|pager|askpass|gitproxy|attributesfile|worktree|alternaterefscommand)|"
     r"sequence\.editor|alias\..*|credential\..*|diff\.external|diff\..*\.(?:command|textconv)|merge\..*\.driver|"
     r"filter\..*\.(?:clean|smudge|process)|gpg\.(?:.*\.)?program|gpg\.ssh\.defaultkeycommand|pager\..*|interactive\.difffilter|"
@@ -274,7 +275,7 @@ _GIT_RUNS = re.compile(
     r"(?:difftool|mergetool|browser|man)\..*\.(?:cmd|path)|(?:web|help)\.browser|sendemail\..*|trailer\..*\.(?:command|cmd)|"
     r"remote\..*\.(?:uploadpack|receivepack|vcs|proxy)|submodule\..*\.update|uploadpack\.packobjectshook|safe\..*|notes\..*cmd"
 )
-_SHOWS = re.compile(
+_SHOWS = pattern_of(
     r"cat|less(?: -\w+)*|more|bat|delta|true|vi|vim|nvim|nano|emacs|code --wait|false|cache(?: --timeout[= ]\d+)?|"
 )
 _GIT_READS = (
@@ -350,4 +351,4 @@ def _written(reading: CallReading) -> Iterator[Risk]:
 
 
 _WRITES = frozenset((Operation.WRITE, Operation.APPEND, Operation.EDIT, Operation.COPY_DEST))
-_GIT_FILE = re.compile(r"\.git/(?:(?:modules|worktrees)/.{1,200}/)?(?:config(?:\.worktree)?|info/attributes)\Z")
+_GIT_FILE = pattern_of(r"\.git/(?:(?:modules|worktrees)/.{1,200}/)?(?:config(?:\.worktree)?|info/attributes)\Z")

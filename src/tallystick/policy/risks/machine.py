@@ -16,6 +16,7 @@ from tallystick.catalog.loading import Entry, inverted, load
 from tallystick.catalog.programs import RiskRule, programs_with
 from tallystick.intent.programs.arguments import names
 from tallystick.model.intent import Domain, Intent, Operation
+from tallystick.model.pattern import pattern_of
 from tallystick.policy.calls.reading import CallReading
 from tallystick.policy.risks.entries import Rule, has, rules_of, says
 from tallystick.policy.risks.programs import Started, programs
@@ -201,10 +202,10 @@ _COMMON = (
     | frozenset(name for facts in AGENTS.values() for name in facts.editor.programs)
 )
 _SEEKS = programs_with("finds-processes")
-_CODE_KILLS_ALL = re.compile(r"\bkill\b\s{0,4}\(?\s{0,4}(?:[\w\"':.]{1,20}\s{0,4},\s{0,4})?-1\b")
+_CODE_KILLS_ALL = pattern_of(r"\bkill\b\s{0,4}\(?\s{0,4}(?:[\w\"':.]{1,20}\s{0,4},\s{0,4})?-1\b")
 _OF_OWNER = names("--euid --uid --user --group --terminal")
-_SIGNAL = re.compile(r"-(?:\d{1,2}|(?:SIG)?[A-Z]{2,8}\d?)")
-_BROAD = re.compile(r"[\s.*^$+?()\[\]|\\/-]*|\.{1,3}|\w{1,2}", re.ASCII)
+_SIGNAL = pattern_of(r"-(?:\d{1,2}|(?:SIG)?[A-Z]{2,8}\d?)")
+_BROAD = pattern_of(r"[\s.*^$+?()\[\]|\\/-]*|\.{1,3}|\w{1,2}", re.ASCII)
 
 
 def _kill(started: Started) -> str | None:
@@ -223,8 +224,8 @@ def _kill(started: Started) -> str | None:
     return "kills-others" if "1" in rest else None
 
 
-_EVERY = re.compile(r"\bps\b")
-_CHOSEN = re.compile(r"grep|/[^/\s]{1,80}/|~|==|\s-[CpU]\s|--pid|--ppid|head|tail|lsof|cat\b")
+_EVERY = pattern_of(r"\bps\b")
+_CHOSEN = pattern_of(r"grep|/[^/\s]{1,80}/|~|==|\s-[CpU]\s|--pid|--ppid|head|tail|lsof|cat\b")
 
 
 def _of_all(started: Started) -> bool:

@@ -13,6 +13,7 @@ from tallystick.catalog.programs import fact_of_programs, programs_with
 from tallystick.intent.programs import known_programs
 from tallystick.intent.tools.arguments import strings
 from tallystick.model.intent import Domain
+from tallystick.model.pattern import pattern_of
 from tallystick.policy.calls.reading import CallReading
 from tallystick.policy.network.hosts import addresses_of, clear, host_of
 from tallystick.policy.risks.programs import Started, programs
@@ -25,12 +26,12 @@ RISKS: dict[str, str] = {
 }
 _PROGRAMS = programs_with("asks-metadata")
 _QUERIES = fact_of_programs("metadata-query")
-_HOSTS = re.compile(
+_HOSTS = pattern_of(
     r"""(?:0[xX][0-9a-fA-F]{8}|\d{10}|\[?[fF][dDeE][0-9a-fA-F:]{6,38}\]?|metadata\.[\w.]{2,60}
     |(?:0[xX]?[0-9a-fA-F]{1,4}|\d{1,4})(?:\.(?:0[xX]?[0-9a-fA-F]{1,8}|\d{1,8})){1,3})""",
     re.VERBOSE,
 )
-_TALKS = re.compile(
+_TALKS = pattern_of(
     r"http|socket|connect|request|fetch|urlopen|dial|client|curl|invoke-|\birm\b|\biwr\b", re.IGNORECASE
 )
 _MOST_STRINGS = 60
@@ -57,7 +58,7 @@ def risks(reading: CallReading, settings: Settings) -> Iterator[Risk]:
     yield from _by_variable(reading)
 
 
-_VARIABLES = re.compile(
+_VARIABLES = pattern_of(
     r"(?:ECS_CONTAINER_METADATA_URI(?:_V4)?|AWS_CONTAINER_CREDENTIALS_(?:FULL|RELATIVE)_URI|IDENTITY_ENDPOINT|MSI_ENDPOINT)(?!\w)"
 )
 """What a cloud's machine calls the address in its environment."""

@@ -18,6 +18,7 @@ from tallystick.intent.shell.targets import path_of, spelled
 from tallystick.intent.shell.wrappers import SHELL_OPTION
 from tallystick.intent.tools.arguments import strings
 from tallystick.model.intent import Domain, Intent, Operation
+from tallystick.model.pattern import pattern_of
 from tallystick.model.script import HOLE, STAR, Command, Role, Script, Word
 from tallystick.policy.calls.legitimate_use import used_words
 from tallystick.policy.calls.reading import CallReading
@@ -34,10 +35,10 @@ RISKS: dict[str, str] = {
     "untold-deletion": "What is deleted with all below it is not told, and may be anything.",
     "untold-file": "A tool that changes files does not say which.",
 }
-_LOOKED_UP = re.compile(
+_LOOKED_UP = pattern_of(
     r"\b(?:which|whence|command\s+-[vV]|type\s+-[pP]|npm\s+bin|xcrun|brew\s+--prefix|pyenv|rbenv|asdf)\b"
 )
-_FORCES = re.compile(r"-[a-zA-Z]{0,6}[rRf][a-zA-Z]{0,6}|--(?:recursive|force|no-preserve-root)")
+_FORCES = pattern_of(r"-[a-zA-Z]{0,6}[rRf][a-zA-Z]{0,6}|--(?:recursive|force|no-preserve-root)")
 _OF_PROGRAMS = (
     "/usr/",
     "/opt/",
@@ -152,8 +153,8 @@ _READS = programs_with("prints-content")
 _MOST_TOKENS = 300
 _MOST_STEPS = 100
 _MOST_STRINGS = 60
-_PATCH = re.compile(r"^(?:\*\*\* |--- |\+\+\+ |diff |@@ )", re.MULTILINE)
-_TOKENS = re.compile(r"[^\s\"'`;|&<>(){}=,]{2,300}")
+_PATCH = pattern_of(r"^(?:\*\*\* |--- |\+\+\+ |diff |@@ )", re.MULTILINE)
+_TOKENS = pattern_of(r"[^\s\"'`;|&<>(){}=,]{2,300}")
 
 
 def risks(reading: CallReading, settings: Settings) -> Iterator[Risk]:

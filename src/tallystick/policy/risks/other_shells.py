@@ -7,10 +7,10 @@ and scripts from a URL are `remote`'s. Source: the LOLBAS project; MITRE ATT&CK 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from tallystick.catalog.programs import fact_of_programs, programs_with
+from tallystick.model.pattern import pattern_of
 from tallystick.model.script import Command
 from tallystick.policy.calls.reading import CallReading
 from tallystick.policy.risks.programs import Started, name_of, programs, shown
@@ -31,7 +31,7 @@ _CMDLETS = frozenset(
         "import-clixml", "format-hex", "findstr", "xcopy", "robocopy", "certutil", "esentutl",
     )
 )  # fmt: skip
-_READING = re.compile(
+_READING = pattern_of(
     r"(?i)(?:^|[\s&|(\"'])(?:type|more|copy|xcopy|robocopy|move|findstr|certutil|get-content|gc|cat|select-string|sls"
     r"|copy-item|compress-archive)\s([^&|\n]{1,500})"
 )
@@ -56,14 +56,14 @@ def _given(reading: CallReading) -> Iterator[str]:
         yield from (found[1] for found in _READING.finditer(code[:_MOST_CODE]))
 
 
-_URL = re.compile(r"(?i)https?:|ftp:|\\\\[\w.-]+\\")
+_URL = pattern_of(r"(?i)https?:|ftp:|\\\\[\w.-]+\\")
 _FETCH = fact_of_programs("fetches-with")
 _FED_SHELLS = frozenset(("powershell", "pwsh", "cmd"))
 _TEXT_OPTIONS = frozenset(("c", "command", "file", "f", "k", "e", "enc", "encodedcommand"))
 _FETCHERS = programs_with("fetches-to-shell")
 _MOST_STEPS = 50
 _RUN = programs_with("runs-script-address")
-_SCRIPT = re.compile(r"(?i)^\"?(?:javascript|vbscript|script):|scrobj\.dll|mshtml|openurl|filesprotocolhandler")
+_SCRIPT = pattern_of(r"(?i)^\"?(?:javascript|vbscript|script):|scrobj\.dll|mshtml|openurl|filesprotocolhandler")
 
 
 def download_risks(reading: CallReading, settings: Settings) -> Iterator[Risk]:

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from tallystick.catalog.programs import fact_of_programs, programs_with, words_of
 from tallystick.intent.programs.packages import RUNNERS
 from tallystick.model.intent import Domain, Intent, Operation
+from tallystick.model.pattern import pattern_of
 from tallystick.policy.calls.reading import CallReading
 from tallystick.policy.network.hosts import host_of
 from tallystick.policy.risks.programs import Started, programs
@@ -24,7 +25,7 @@ RISKS: dict[str, str] = {
 }
 _MANAGERS = programs_with("package-manager")
 _INDEXES = words_of("pip", "indexes")
-_IN_CODE = re.compile(
+_IN_CODE = pattern_of(
     r"""\b(?:install\.packages|install_url|install_git|Pkg\.(?:add|develop)|fetchTarball|fetchGit|fetchurl)
     \s{0,3}[({]?\s{0,3}(?:url\s{0,3}=\s{0,3})?["']?((?:https?|git)://[^"'\s)]{1,300})""",
     re.VERBOSE,
@@ -156,7 +157,7 @@ def _indexes(started: Started, settings: Settings) -> Iterator[Risk]:
                 yield from _index(word.rpartition("=")[2], settings)
 
 
-_NAMED = re.compile(r"\A[\w.-]{1,100}=(?=[a-z+]{1,20}://)")
+_NAMED = pattern_of(r"\A[\w.-]{1,100}=(?=[a-z+]{1,20}://)")
 """`UV_INDEX=pytorch=https://…`: an index with a name."""
 
 

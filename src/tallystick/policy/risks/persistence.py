@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from tallystick.catalog.programs import RiskRule, programs_with
 from tallystick.model.intent import Operation
+from tallystick.model.pattern import pattern_of
 from tallystick.policy.calls.reading import CallReading
 from tallystick.policy.content.unasked import sets_life_cycle
 from tallystick.policy.risks.entries import Rule, has, rules_of
@@ -154,7 +155,7 @@ def _net(started: Started) -> str | None:
 # Settings ------------------------------------------------------------------------------------------------------------
 
 
-_TELLING = re.compile(
+_TELLING = pattern_of(
     r"registry|index|url|proxy|shell|node.?options|prefix|cafile|\bca\b|ssl|trusted|userconfig|globalconfig|plugin|yarn.?path|unsafe|"
     r"^git\b|editor|pager|browser|auth|token|password|init.?module|ignore.?scripts|find.?links|channel|target|hook|command|python|socket|"
     r"^goflags|^goproxy|^go(?:no)?sum|^goinsecure|^gonoproxy|^goenv|^goroot|^gobin|^gotool|^cc$|^cxx$|^ar$|^cgo_",
@@ -250,13 +251,13 @@ _RULES: dict[str, Rule] = rules_of(
 
 # Windows -------------------------------------------------------------------------------------------------------------
 
-_WINDOWS = re.compile(
+_WINDOWS = pattern_of(
     r"(?P<schedules>\b(?:register-scheduledtask|new-scheduledtask|set-scheduledtask|register-scheduledjob)\b)|"
     r"(?P<service>\bnew-service\b|currentversion\\{0,4}run(?:once)?\b|\bset-service\b[^\n;|]{0,80}-startuptype automatic|"
     r"currentversion\\{0,4}winlogon\b|__eventfilter\b)|(?P<account>\b(?:new-localuser|add-localgroupmember)\b)",
     re.IGNORECASE,
 )
-_CHANGES_KEYS = re.compile(
+_CHANGES_KEYS = pattern_of(
     r"\breg(?:\.exe)?\s+(?:add|import|copy|restore|load)\b|\b(?:new|set|copy|rename|move)-item|setvalue|createsubkey|regwrite|\bs?p\s|\bni\s",
     re.IGNORECASE,
 )

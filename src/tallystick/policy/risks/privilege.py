@@ -17,6 +17,7 @@ from tallystick.intent.programs.arguments import names
 from tallystick.intent.tools.arguments import plain_name
 from tallystick.model.decision import Call
 from tallystick.model.intent import Domain, Operation
+from tallystick.model.pattern import pattern_of
 from tallystick.model.step import Json
 from tallystick.policy.calls.reading import CallReading
 from tallystick.policy.risks.entries import Rule, rules_of
@@ -25,7 +26,7 @@ from tallystick.policy.risks.quoted_text import without_talk
 from tallystick.policy.risks.risk import Risk
 from tallystick.policy.settings import Settings
 
-_TOOL = re.compile(r"docker|podman|container|nerdctl|kubernetes|k8s|\bpod\b", re.IGNORECASE)
+_TOOL = pattern_of(r"docker|podman|container|nerdctl|kubernetes|k8s|\bpod\b", re.IGNORECASE)
 _SHARED = frozenset(
     ("pid", "pidmode", "ipc", "ipcmode", "uts", "utsmode", "userns", "usernsmode", "hostpid", "hostipc")
 )
@@ -76,14 +77,14 @@ RISKS = {
 _ELEVATING = programs_with("elevates")
 _ENTERING = programs_with("enters-namespace")
 _ASKING = names("--version -V --help -h -l --list -ll -k --remove-timestamp -K --reset-timestamp")
-_WITH_RIGHTS = re.compile(
+_WITH_RIGHTS = pattern_of(
     r"\bwith administrator privileges\b|\bAuthorizationExecuteWithPrivileges\b|-Verb\s{1,5}[\"']?RunAs", re.I
 )
-_SET_ID = re.compile(r"(?:[ugoa]*[-+=][rwxXstugo]*,)*[ugoa]*[+=][rwxXt]*s[rwxXst]*(?:,\S*)?", re.ASCII)
-_BECOMES_ROOT = re.compile(
+_SET_ID = pattern_of(r"(?:[ugoa]*[-+=][rwxXstugo]*,)*[ugoa]*[+=][rwxXt]*s[rwxXst]*(?:,\S*)?", re.ASCII)
+_BECOMES_ROOT = pattern_of(
     r"\bsete?(?:res|re)?uid\s{0,3}\(\s{0,3}0\b|Process::(?:Sys|UID)\.\w{0,20}uid\w{0,9}\s{0,3}\(?\s{0,3}0\b"
 )
-_CODE_SET_ID = re.compile(r"\bchmod(?:Sync)?\b[^\n;]{0,120}?\b0?o?[2467]\d{3}\b|\bS_IS[UG]ID\b")
+_CODE_SET_ID = pattern_of(r"\bchmod(?:Sync)?\b[^\n;]{0,120}?\b0?o?[2467]\d{3}\b|\bS_IS[UG]ID\b")
 
 
 def risks(reading: CallReading, settings: Settings) -> Iterator[Risk]:
@@ -349,16 +350,16 @@ def _kubectl(started: Started) -> str | None:
     return None
 
 
-_AWS = re.compile(
+_AWS = pattern_of(
     r"(?:attach|put)-(?:user|role|group)-policy|create-(?:access-key|login-profile|policy-version|user|role|service-linked-role)"
     r"|add-user-to-group|update-(?:assume-role-policy|login-profile)|set-default-policy-version|add-role-to-instance-profile"
     r"|delete-(?:role|user)-permissions-boundary|put-(?:bucket-policy|bucket-acl|key-policy|resource-policy|public-access-block)"
     r"|create-grant|add-permission|deactivate-mfa-device|delete-public-access-block"
 )
-_GCLOUD = re.compile(r"(?:add|set)-iam-policy(?:-binding)?")
+_GCLOUD = pattern_of(r"(?:add|set)-iam-policy(?:-binding)?")
 
 
-_WIDE_SCOPES = re.compile(r"(?:^|,)(?:admin:|delete_repo|write:org|site_admin|manage_)")
+_WIDE_SCOPES = pattern_of(r"(?:^|,)(?:admin:|delete_repo|write:org|site_admin|manage_)")
 
 
 def _gh(started: Started) -> str | None:
@@ -379,7 +380,7 @@ def _gh(started: Started) -> str | None:
     return None
 
 
-_MEMBERS = re.compile(r"/(?:collaborators|memberships|keys|invitations)(?:/|$)")
+_MEMBERS = pattern_of(r"/(?:collaborators|memberships|keys|invitations)(?:/|$)")
 
 
 def _aws(started: Started) -> str | None:

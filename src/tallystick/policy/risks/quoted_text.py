@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import re
 
+from tallystick.model.pattern import pattern_of
+
 _MOST_TEXT = 64 << 10
 _MOST_BEFORE = 400
-_SAYS = re.compile(
+_SAYS = pattern_of(
     r"(?im)((?:^|[;|{]|-c(?:ommand)?\s)\s{0,8}(?:write-(?:output|host|verbose|warning|information|error|debug)|echo|git\s{1,4}(?:commit|tag|log|grep)"
     r"|gh\s{1,4}(?:pr|issue)|rg|grep|select-string|sls|findstr)\b)([^\n;|]{1,4000})"
 )
-_QUOTED = re.compile(r"\"[^\"$`\n]{0,4000}\"|'[^'\n]{0,4000}'")
+_QUOTED = pattern_of(r"\"[^\"$`\n]{0,4000}\"|'[^'\n]{0,4000}'")
 
 
 def without_talk(text: str) -> str:

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import re
 
+from tallystick.model.pattern import pattern_of
+
 _MOST_CHARACTERS = 64 << 10
 _MOST_NAMES = 200
 _HINTS = ("sock", "net", "tcp", "udp", "dial", "connection", "start_server")
 """One of these, in small letters, is in every text that opens a socket: looked for first, as most texts have none."""
-_SOCKET = re.compile(
+_SOCKET = pattern_of(
     r"""socket\s*\(|socket["']?\s*\)?\s*\.\s*(?:tcp|udp|connect|bind)|create_connection|create_server|open_connection
     |require\s*\(?\s*["']socket["']|start_server|(?:TCP|UDP|SSL)(?:Socket|Server|Client)|socketserver|IO::Socket|use\s+Socket|fsockopen|stream_socket_\w+
     |socket_(?:create|connect)|net\s*\.\s*(?:connect|createConnection|createServer|Socket|Dial|Listen)
@@ -21,7 +23,7 @@ _SOCKET = re.compile(
     |Net\.Sockets|java\.net|new\s+(?:Server)?Socket|gen_tcp|\bztcp\b""",
     re.IGNORECASE | re.VERBOSE,
 )
-_SHELL = re.compile(
+_SHELL = pattern_of(
     r"""["'`](?:/usr)?(?:/[\w.-]{1,20}){0,4}/?(?:env\ )?(?:ba|z|da|k|mk|a|c|tc|fi)?sh(?:\.exe)?
     (?:\s{1,3}(?:-[a-z]{1,4}|\d?[<>]&?\s?[\w&%$]{1,12}|\d?[<>]&?-))*\s?["'`]
     (?!\s{0,3},\s{0,3}\[?\s{0,3}["'](?!-?-[ilp]))
@@ -29,41 +31,41 @@ _SHELL = re.compile(
     |\bqw?\(\s?(?:/usr)?/bin/(?:ba|z|da|k)?sh""",
     re.IGNORECASE | re.VERBOSE,
 )
-_TIED = re.compile(
+_TIED = pattern_of(
     r"""dup2?\s*\(|pty\.spawn|\.pipe\s*\(|STD(?:IN|OUT|ERR)\s{0,3}[,)]?\s{0,3}["'(]?\s{0,3}[<>+]{1,2}&|\d?[<>]&\s?[\$%]?\w
     |std(?:in|out|err)\s{0,3}[=:]\s{0,3}(?!subprocess|sp\.|None|PIPE|-1|True|False|["'])\w|\.Std(?:in|out|err)\s{0,3}=
     |getInputStream|getOutputStream|proc_open|fdopen|reopen\s*\(|StandardInput|io\.Copy|stdin\.(?:write|puts|print)
     |stdio\s{0,3}:\s{0,3}\[\s{0,3}\w|\[\s?:(?:in|out)\b|:in\s?=>""",
     re.VERBOSE,
 )
-_RECEIVED = re.compile(
+_RECEIVED = pattern_of(
     r"""\.recv\w*\s*\(|[.:]receive\s*\(|\.gets\b|\.makefile\s*\(|fgets\s*\(|fread\s*\(|socket_read|stream_get_\w+
     |stream_socket_recvfrom|sysread|\brecv\s*\(|<\$?\w{0,30}>|\.GetStream|\.Read\w*\s*\(|reader\.read\w*\s*\(
     |\bawait\s{1,3}\w{1,30}\.read\w{0,10}\s*\(
     |getInputStream|bufio\.New|gen_tcp:recv""",
     re.VERBOSE,
 )
-_GIVEN = re.compile(
+_GIVEN = pattern_of(
     r"""(?<![\w$@])((?:[$@]?\w{1,40}\s{0,3},\s{0,3}){0,5}[$@]?\w{1,40})\s{0,3}(?::=|=(?!=)|<-|\bin\b)\s{0,3}(?=[^;\n])"""
 )
-_END = re.compile(r"[;\n]|\\n")
+_END = pattern_of(r"[;\n]|\\n")
 _MOST_RIGHT = 200
-_CALLED_BACK = re.compile(
+_CALLED_BACK = pattern_of(
     r"""\.on\(\s{0,3}["'](?:data|message|line)["']\s{0,3},\s{0,3}(?:async\s)?(?:function\s{0,3}\w{0,30})?
     \s{0,3}\(?\s{0,3}(\w{1,40})""",
     re.VERBOSE,
 )
-_THEN = re.compile(
+_THEN = pattern_of(
     r"\.then\s{0,3}\(\s{0,3}(?:async\s)?(?:\(?\s{0,3}(\w{1,40})\s{0,3}\)?\s{0,3}=>|function\s{0,3}\(\s{0,3}(\w{1,40}))"
 )
-_RUN = re.compile(
+_RUN = pattern_of(
     r"""(?:\bsystem|\bpopen\d?|subprocess\.\w{1,20}|create_subprocess_\w{4,5}
     |\bexec\w{0,10}|\bspawn\w{0,10}|shell_exec|passthru|\beval|os\.execute
     |[iI][oO]\.popen|getoutput|check_output|Open3\.\w{1,12}|Invoke-Expression|\biex|\.exec\w{0,6}|ProcessBuilder|exec\.Command
     |\bqx|loadstring|\bload)\s{0,3}[({\[\s]{0,4}([^;\n]{1,200})|`([^`\n]{1,200})`""",
     re.IGNORECASE | re.VERBOSE,
 )
-_NAME = re.compile(r"[$@]?\w{1,40}")
+_NAME = pattern_of(r"[$@]?\w{1,40}")
 
 
 def _right(text: str, start: int) -> str:
@@ -72,9 +74,9 @@ def _right(text: str, start: int) -> str:
     return text[start : found.start() if found is not None else start + _MOST_RIGHT]
 
 
-_AWK_READ = re.compile(r"""([\w$]{1,40})["')\s]{0,3}\|&?\s{0,3}getline""")
-_AWK_SOCKET = re.compile(r"""([\w$]{1,40})\s{0,3}=\s{0,3}"/inet""")
-_AWK_RUNS = re.compile(r"system\s{0,3}\(|print[^|;}]{0,80}\|(?!&)\s{0,3}[A-Za-z_(]")
+_AWK_READ = pattern_of(r"""([\w$]{1,40})["')\s]{0,3}\|&?\s{0,3}getline""")
+_AWK_SOCKET = pattern_of(r"""([\w$]{1,40})\s{0,3}=\s{0,3}"/inet""")
+_AWK_RUNS = pattern_of(r"system\s{0,3}\(|print[^|;}]{0,80}\|(?!&)\s{0,3}[A-Za-z_(]")
 
 
 def joins_a_shell(language: str, text: str) -> bool:
@@ -93,11 +95,11 @@ def joins_a_shell(language: str, text: str) -> bool:
     return _runs_received(text)
 
 
-_TCL_SOCKET = re.compile(r"\bsocket\s{1,3}(?:-\w{1,12}\s{1,3}){0,3}[\w.$:-]{1,100}\s{1,3}[\w$]{1,30}")
-_TCL_READ = re.compile(
+_TCL_SOCKET = pattern_of(r"\bsocket\s{1,3}(?:-\w{1,12}\s{1,3}){0,3}[\w.$:-]{1,100}\s{1,3}[\w$]{1,30}")
+_TCL_READ = pattern_of(
     r"\bgets\s{1,3}\$?\w{1,40}\s{1,3}(\w{1,40})|\bset\s{1,3}(\w{1,40})\s{1,3}\[\s{0,3}(?:gets|read)\b"
 )
-_TCL_RUNS = re.compile(r"\b(?:exec|eval|uplevel)\b[^\n;\]]{0,80}?\$\{?(\w{1,40})")
+_TCL_RUNS = pattern_of(r"\b(?:exec|eval|uplevel)\b[^\n;\]]{0,80}?\$\{?(\w{1,40})")
 
 
 def _tcl_runs_received(text: str) -> bool:
@@ -136,10 +138,10 @@ def runs_named(text: str, source: re.Pattern[str]) -> bool:
     return False
 
 
-_TO_SHELL = re.compile(
+_TO_SHELL = pattern_of(
     r"""["'](?:/\w{1,10}){0,3}/?[\w.]{1,12}["']\s{0,3},\s{0,3}\[?\s{0,3}["'](?:-\w{0,3}c|-e|/c)["']\s{0,3},\s{0,3}"""
 )
-_FIRST = re.compile(r"""(?:f?["']{1,3}\{)?([$@]?\w{1,40})""")
+_FIRST = pattern_of(r"""(?:f?["']{1,3}\{)?([$@]?\w{1,40})""")
 
 
 def _named(text: str, source: re.Pattern[str]) -> set[str]:

@@ -8,7 +8,6 @@ below it.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from itertools import pairwise
@@ -16,6 +15,7 @@ from itertools import pairwise
 from tallystick.catalog.programs import names_of, programs_with, words_of
 from tallystick.model.intent import Domain, Operation
 from tallystick.model.paths import placed
+from tallystick.model.pattern import pattern_of
 from tallystick.policy.calls.reading import CallReading
 from tallystick.policy.kinds.homes import below_home, is_above_homes, plain
 from tallystick.policy.kinds.secrets import is_secret, kind_of
@@ -37,7 +37,7 @@ _NAMES = frozenset(("-name", "-iname", "-path", "-ipath", "-wholename", "-iwhole
 _RUNS = ("-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch", "-fprintf")
 _PICKING = frozenset(("--include", "-g", "--glob", "--iglob", "-G", "--file-search-regex"))
 _MOST_CODE = 48 << 10
-_REGEX_SIGNS = re.compile(r"\\([.\-_])|[\^$()]|\.\*")
+_REGEX_SIGNS = pattern_of(r"\\([.\-_])|[\^$()]|\.\*")
 
 
 def risks(reading: CallReading, settings: Settings) -> Iterator[Risk]:
@@ -51,7 +51,7 @@ def risks(reading: CallReading, settings: Settings) -> Iterator[Risk]:
         yield from _in_commands(reading)
 
 
-_PARSING = re.compile(
+_PARSING = pattern_of(
     r"\b(?:dotenv_values|dotenv\.parse|godotenv\.Read|Dotenv\.parse|parse_dotenv|(?:dotenv['\"]?\)?)\.config)"
     r"\([^)]{0,200}\)(\.parsed)?"
 )
@@ -191,7 +191,7 @@ def _is_secret_of_commit(word: str, reading: CallReading) -> bool:
 _INDEXES = programs_with("file-index")
 _SCANNED = frozenset((Operation.READ, Operation.COPY_SOURCE))
 _SCANNERS = programs_with("secret-scanner")
-_PROMISES = re.compile(r"(?i)passw|secret|token|credential|api.?key|private.?key|akia|bearer|-----begin")
+_PROMISES = pattern_of(r"(?i)passw|secret|token|credential|api.?key|private.?key|akia|bearer|-----begin")
 
 
 def scan_risks(reading: CallReading, settings: Settings) -> Iterator[Risk]:

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 import msgspec
 
 from tallystick.catalog.programs import RiskRule, names_of, programs_with, tests_of
+from tallystick.model.pattern import pattern_of
 from tallystick.policy.calls.reading import CallReading
 from tallystick.policy.risks.programs import Started, programs
 from tallystick.policy.risks.risk import Risk
@@ -59,8 +60,8 @@ def _table(when: str) -> dict[str, tuple[_Printing, ...]]:
 
 _TABLE, _WHOLE_STORES = _table("prints"), _table("prints_all")
 _HELPERS = ("docker-credential-", "git-credential-")
-_DATABASES = re.compile(r"(?i)\b(?:pg_shadow|pg_authid|mysql\.user|sys\.sql_logins|dba_users)\b")
-_SECRET_OBJECT = re.compile(r"(?i)(?:[a-z]+,)*secrets?(?:[/,.].*)?")
+_DATABASES = pattern_of(r"(?i)\b(?:pg_shadow|pg_authid|mysql\.user|sys\.sql_logins|dba_users)\b")
+_SECRET_OBJECT = pattern_of(r"(?i)(?:[a-z]+,)*secrets?(?:[/,.].*)?")
 _NO_VERB = frozenset(("--help", "-h", "--version", "help"))
 
 
@@ -119,8 +120,8 @@ def _prints_secret_objects(program: Started) -> bool:
     )
 
 
-_TOOL = re.compile(r"mcp__(.{1,100}?)__(.{1,200})", re.DOTALL)
-_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+_TOOL = pattern_of(r"mcp__(.{1,100}?)__(.{1,200})", re.DOTALL)
+_WORDS = pattern_of(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _KEEPERS = frozenset(
     ("1password", "onepassword", "bitwarden", "lastpass", "keepass", "keychain", "vault", "doppler", "infisical")
 )

@@ -19,6 +19,7 @@ from tallystick.intent.tools.arguments import plain_name, strings
 from tallystick.intent.tools.known import known_tools
 from tallystick.model.intent import Domain, Intent, Operation
 from tallystick.model.paths import placed
+from tallystick.model.pattern import pattern_of
 from tallystick.model.script import Command, Role
 from tallystick.policy.calls.legitimate_use import used_words
 from tallystick.policy.calls.reading import CallReading
@@ -29,9 +30,9 @@ from tallystick.policy.settings import Settings
 
 _MOST_CHARACTERS = 64 << 10
 _MOST_TOKENS = 2000
-_TOKEN = re.compile(r"(?:\$\{?HOME\}?|\$env:USERPROFILE|%USERPROFILE%|~[\w-]*)?[\w.@+*?%\\/\[\]-]{2,300}")
-_HOME = re.compile(r"(?:\$\{?HOME\}?|\$env:USERPROFILE|%USERPROFILE%)(?=[\\/]|$)")
-_BASE64 = re.compile(r"[A-Za-z0-9+/_-]{12,4000}={0,2}")
+_TOKEN = pattern_of(r"(?:\$\{?HOME\}?|\$env:USERPROFILE|%USERPROFILE%|~[\w-]*)?[\w.@+*?%\\/\[\]-]{2,300}")
+_HOME = pattern_of(r"(?:\$\{?HOME\}?|\$env:USERPROFILE|%USERPROFILE%)(?=[\\/]|$)")
+_BASE64 = pattern_of(r"[A-Za-z0-9+/_-]{12,4000}={0,2}")
 _MOST_DECODED = 20
 _LIKELY = ("/", "\\", ".env", "id_", ".netrc", ".pgpass", ".pypirc", ".npmrc", "_history", "credentials", ".key")
 
@@ -207,7 +208,7 @@ def _kept_for_later(program: Started, reading: CallReading) -> Iterator[str]:
 # Code and texts ------------------------------------------------------------------------------------------------------
 
 
-_OPENS = re.compile(
+_OPENS = pattern_of(
     r"(?i)\b(?:open|read\w*|getline|slurp|file_get_contents|cat|fopen|get-content|createReadStream|load)\b"
 )
 
@@ -239,12 +240,12 @@ def _in_code(reading: CallReading) -> Iterator[str]:
             yield from secrets_encoded_in(snippet.text, home=reading.home, folder=reading.folder)
 
 
-_SETTING = re.compile(
+_SETTING = pattern_of(
     r"(?:^|[\s;&|(])(?:GIT_SSH_COMMAND|GIT_PAGER|GIT_EDITOR|GIT_SEQUENCE_EDITOR|GIT_EXTERNAL_DIFF|GIT_ASKPASS|SSH_ASKPASS|PAGER|MANPAGER"
     r"|EDITOR|VISUAL|LESSOPEN|LESSCLOSE|BASH_ENV|ENV|PROMPT_COMMAND|BROWSER|RSYNC_RSH|MAKEFLAGS|PERL5OPT|RUBYOPT|NODE_OPTIONS"
     r"|PYTHONSTARTUP)=('[^'\n]{1,500}'|\"[^\"\n]{1,500}\"|[^\s;&|]{1,500})"
 )
-_CONNECTS = re.compile(r"['\"]?(?:/usr/bin/)?ssh\s")
+_CONNECTS = pattern_of(r"['\"]?(?:/usr/bin/)?ssh\s")
 
 
 def _in_settings(reading: CallReading) -> Iterator[str]:
@@ -298,15 +299,15 @@ def _in_arguments(reading: CallReading) -> Iterator[str]:
 
 # Sub-agents ----------------------------------------------------------------------------------------------------------
 
-_ORDERED = re.compile(
+_ORDERED = pattern_of(
     r"(?i)\b(?:cat|read|print|show|dump|copy|head|tail|base64|upload|send|open|source|grep|output|report|paste|exfiltrate|include|return)\b"
     r"[^\n.;:]{0,60}\Z"
 )
-_ORDERED_CLOSELY = re.compile(
+_ORDERED_CLOSELY = pattern_of(
     r"(?i)\b(?:cat|read|print|show|dump|copy|head|tail|base64|upload|send|open|source|grep|output|report|paste|include|return)\b"
     r"(?:\s|[`'\"(]|\b(?:the|a|my|our|your|its|this|project|repo|file|files|contents?|values?|lines?|of|in|from|all|every|out|whole)\b)*\Z"
 )
-_FORBIDDEN = re.compile(
+_FORBIDDEN = pattern_of(
     r"(?i)\b(?:never|not|don't|avoid|except|without|ignore|gitignore|exclude|skip|redact)\b[^\n.;]{0,60}\Z"
 )
 _MOST_BEFORE = 80

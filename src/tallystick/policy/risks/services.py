@@ -6,16 +6,16 @@ which services matter.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 
 from tallystick.intent.programs.arguments import names
+from tallystick.model.pattern import pattern_of
 from tallystick.policy.risks.entries import rules_of
 from tallystick.policy.risks.programs import Started
 
 _STOPS = names("stop disable mask kill unload bootout remove delete off zap")
 _SCRIPTS = ("/etc/init.d/", "/etc/rc.d/", "/usr/local/etc/rc.d/", "/lib/systemd/")
-_NAME = re.compile(r"[\w.-]{3,60}")
+_NAME = pattern_of(r"[\w.-]{3,60}")
 _Rule = Callable[[Started], tuple[str, ...]]
 
 

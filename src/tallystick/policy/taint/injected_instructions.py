@@ -7,7 +7,6 @@ text (`untrusted_input` does), nor what comes of a finding.
 from __future__ import annotations
 
 import enum
-import re
 from collections.abc import Iterable, Iterator
 from typing import TypeAlias
 
@@ -17,6 +16,7 @@ from tallystick.catalog.programs import programs_with
 from tallystick.intent.tools.arguments import strings
 from tallystick.lineage.quoting import TELLING, flat, telling_words, weight, words_of
 from tallystick.model.intent import Domain, Intent, Operation
+from tallystick.model.pattern import pattern_of
 from tallystick.model.script import Command, Role
 from tallystick.policy.calls.reading import CallReading
 from tallystick.policy.risks.risk import Risk
@@ -36,7 +36,7 @@ _MOST_PIECES = 60
 _MOST_LINES = 200
 _MOST_WORDS = 12
 _LONGEST = 200
-_ADDRESS = re.compile(
+_ADDRESS = pattern_of(
     r"(?<![\w+-])[\w+-]{1,40}://[^\s\"'<>()\[\]{},;]{4,400}"
     r"|(?<![\w.+-])[\w.+-]{1,100}@[\w-]{1,100}(?:\.[\w-]{1,60}){1,6}"
 )

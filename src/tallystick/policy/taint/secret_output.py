@@ -7,11 +7,11 @@ it is tested. Must not know how a secret is recognized: the record has a marker 
 from __future__ import annotations
 
 import posixpath
-import re
 from collections.abc import Callable, Iterator
 
 from tallystick.lineage.taint import is_third_party
 from tallystick.model.intent import Domain, Effects, Intent, Operation
+from tallystick.model.pattern import pattern_of
 from tallystick.policy.taint.origins import TAKES
 
 MARKER = "‹secret:"
@@ -20,11 +20,11 @@ _MOST_LINES = 200
 _MOST_LINE = 400
 _LAST_PARTS = 3
 """Of a path outside, so many names tell what it is: those above it are of the machine."""
-_NOT_REAL = re.compile(
+_NOT_REAL = pattern_of(
     r"(?i)(?:\A|[/._-])(?:tests?|spec|specs|fixtures?|testdata|__tests__|mocks?|examples?|samples?|templates?|demos?|docs?"
     r"|documentation|snapshots?|cassettes?|e2e|stubs?|dummy|locales?|i18n)(?:[/._-]|\Z)|\.(?:md|mdx|rst|adoc|snap|ipynb|html?)\Z"
 )
-_AT_LINE = re.compile(r"\s*([^\s:|][^:|\n]{0,300}?)[:|-]\d{0,7}[:|-]?")
+_AT_LINE = pattern_of(r"\s*([^\s:|][^:|\n]{0,300}?)[:|-]\d{0,7}[:|-]?")
 
 
 def shows_secret(

@@ -7,7 +7,6 @@ are recorded, nor what follows from a text. The graph knows the same of other se
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable
 from fnmatch import fnmatchcase
 from typing import TypeAlias
@@ -31,6 +30,7 @@ from tallystick.lineage.taint import (
     written_in,
 )
 from tallystick.model.intent import Domain, Effects, Intent, Operation
+from tallystick.model.pattern import pattern_of
 from tallystick.model.table import Table
 
 
@@ -65,14 +65,14 @@ _BRINGS = frozenset((Operation.FETCH, Operation.CONNECT, Operation.SEND))
 _TAKES = frozenset((Operation.READ, Operation.COPY_SOURCE, Operation.EXECUTE, Operation.RENAME))
 _WHOLE = frozenset((Operation.WRITE, Operation.COPY_DEST))
 _PARTLY = frozenset((Operation.EDIT, Operation.APPEND))
-_FROM_ELSEWHERE = re.compile(
+_FROM_ELSEWHERE = pattern_of(
     r"e?mails?|inbox|gmail|outlook|slack|discord|teams|telegram|jira|tickets?|issues?|comments?|calendar|rss|feeds?|web|url"
     r"|browser|page|crawl|scrape|fetch|download|notion|confluence|reddit|tweets?|messages?|chat"
 )
 _Taken: TypeAlias = tuple[Taint, Found | None]
 _RUN_CODE = programs_with("runs-code")
-_SEARCHES = re.compile(r"grep|search|ripgrep|\brg\b")
-_NAME_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+_SEARCHES = pattern_of(r"grep|search|ripgrep|\brg\b")
+_NAME_WORDS = pattern_of(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 
 
 class UntrustedInput(msgspec.Struct, frozen=True, kw_only=True):
