@@ -13,7 +13,7 @@ from tallystick.errors import FormatError
 from tallystick.scrubbing.repeats import Repeats
 
 STEP_WORK = 150_000
-"""For one step: a second at worst. On average 70 MB of source code take as much; of the densest, 2 MB."""
+"""For one step: a second or two at worst. On average 35 MB of source code take as much; of the densest, 1 MB."""
 _BYTES_A_UNIT = 64
 
 
