@@ -57,6 +57,16 @@ def test_words_that_are_no_password_are_not_looked_for() -> None:
     assert len(repeats) == 0
 
 
+def test_what_may_be_an_id_is_not_looked_for() -> None:
+    text = '{"id": "20261122_032937_29368a", "session_key": "20261122_032937_29368a"}'
+    assert '"id": "20261122_032937_29368a"' in scrubbed(text)
+
+
+def test_a_member_after_one_that_says_pass_is_not_its_value() -> None:
+    text = '{"check":"deterministic","pass":true,"action":"allow"}'
+    assert scrubbed(text) == text
+
+
 def test_a_search_remembers_so_many_values_and_no_more() -> None:
     repeats = Repeats()
     for number in range(1000):

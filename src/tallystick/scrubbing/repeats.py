@@ -14,10 +14,13 @@ from ahocorasick_rs import BytesAhoCorasick, Implementation
 
 from tallystick.model.pattern import pattern_of
 from tallystick.scrubbing.judging import is_ordinary, is_words
+from tallystick.scrubbing.names import KIND, Says
 
 _LEAST, _LONGEST = 6, 512
 _LEAST_ENCODED = 7
 _MOST = 64
+_UNSURE = KIND[Says.MAYBE]
+"""What only looks as if it were made by chance may be an id, which others refer to."""
 _SHORT = 1 << 20
 _LETTERS = pattern_of(rb"[A-Za-z][a-z]{7,}\Z")
 _WORD = pattern_of(rb"[A-Za-z0-9]\Z")
@@ -39,7 +42,7 @@ class Repeats:
 
     def add(self, value: bytes, kind: str) -> None:
         """Remember a value, if it is one that would not be found by accident."""
-        if len(self._kinds) < _MOST and _LEAST <= len(value) <= _LONGEST and _is_its_own(value):
+        if kind != _UNSURE and len(self._kinds) < _MOST and _LEAST <= len(value) <= _LONGEST and _is_its_own(value):
             self._forms.update(_forms(value, self._kinds.setdefault(value, kind)))
             self._automaton = None
 
