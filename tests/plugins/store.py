@@ -52,7 +52,7 @@ def spooled(home: Home) -> list[dict[str, Any]]:
     """The payloads that wait for a recorder."""
     found = []
     for path in sorted(Place(home.folder).spool.glob("*.spool")):
-        found.append(json.loads(path.read_bytes().partition(b"\n")[2]))
+        found.append(json.loads(path.read_bytes().partition(b"\n")[2].rpartition(b"\nMAC ")[0]))
     return found
 
 
