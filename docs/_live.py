@@ -24,7 +24,9 @@ from tallystick.agents.hooks import (
 )
 from tallystick.model.decision import Call, Decision, Effect
 
-_HOOK = HookCommand(python="/usr/bin/python3", hook="/usr/lib/python3/dist-packages/tallystick/hook.py")
+_HOOK = HookCommand(
+    python="/usr/bin/python3", hook="/usr/lib/python3/dist-packages/tallystick/hook.py", home="/home/dev/.tally"
+)
 _MATRIX = Path(__file__).parent / "agents" / "matrix.json"
 _KINDS = {"shell": "shell", "edit": "edit", "mcp": "MCP", "subagent": "sub-agent"}
 _REASON = "Why."

@@ -193,9 +193,14 @@ def test_the_place_that_use_is_told_wins(tmp_path: Path, deliver: ModuleType, mo
     deliver.use(home=str(tmp_path / "told"))
     deliver.use(home=None, python=None)
     assert deliver.store() == tmp_path / "told"
-    fresh = loaded()
+
+
+def test_the_environment_is_asked_once(home: Home, deliver: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TALLY_HOME", "/elsewhere")
+    assert deliver.store() == home.folder
+    assert loaded().store() == Path("/elsewhere")
     monkeypatch.delenv("TALLY_HOME")
-    assert fresh.store() == Path.home() / ".tally"
+    assert loaded().store() == Path.home() / ".tally"
 
 
 def test_the_interpreter_is_the_one_told_else_the_installed_one_else_this(

@@ -86,7 +86,7 @@ def test_hooks_that_the_user_has_switched_off_are_a_problem(where: Surroundings,
 def test_codex_says_whether_its_user_trusts_our_hook(
     where: Surroundings, home: Home, status: str, trusted: bool
 ) -> None:
-    command = hook_command(home, where.user).shell("codex")
+    command = hook_command(home).shell("codex")
     text = _CODEX.replace("{python}", sys.executable).replace("COMMAND", json.dumps(command))
     _program(where, "codex", text.replace("STATUS", json.dumps(status)))
     assert find_agent("codex", where).trusted is None

@@ -98,6 +98,15 @@ def test_a_hook_that_reaches_nobody_is_found_by_running_it(home: Home, where: Su
     assert "does not reach" in check.found
 
 
+def test_a_hook_that_asks_its_environment_for_the_store_is_found(home: Home, where: Surroundings) -> None:
+    install(home, "claude-code", where)
+    settings = where.user / ".claude" / "settings.json"
+    settings.write_text(settings.read_text().replace(f"--home {home.folder.resolve()} ", ""))
+    check = found(home, where)["claude-code"][0]
+    assert (check.state, check.mend) == (State.WARN, "tally install claude-code")
+    assert "TALLY_HOME" in check.found
+
+
 @each(
     "kind, state",
     [(Kind.CHECKOUT, State.WARN), (Kind.TEMPORARY, State.WARN), (Kind.VENV, State.NOTE), (Kind.MISSING, State.BAD)],

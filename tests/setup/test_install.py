@@ -251,10 +251,11 @@ def test_an_unknown_agent_is_named_with_its_neighbours(place: Place) -> None:
         install(place.home, "claude", place.where)
 
 
-def test_the_store_is_named_unless_it_is_where_it_is_by_default(place: Place) -> None:
-    assert hook_command(place.home, place.user).home == str(place.home.folder)
-    assert hook_command(Home(place.user / ".tally"), place.user).home is None
-    assert hook_command(place.home, place.user).hook.endswith("/tallystick/hook.py")
+def test_the_store_is_named_also_where_it_is_by_default(place: Place) -> None:
+    default = Home(place.user / ".tally")
+    assert hook_command(place.home).home == str(place.home.folder)
+    assert hook_command(default).home == str(default.folder)
+    assert hook_command(place.home).hook.endswith("/tallystick/hook.py")
 
 
 def test_a_change_is_shown_as_a_diff(place: Place) -> None:
@@ -365,7 +366,7 @@ def test_the_installation_that_an_agent_calls_is_read_off_its_settings(place: Pl
 def test_a_hook_that_is_no_more_is_noticed(place: Place, folder: str) -> None:
     path = _claude(place, b"{}")
     install(place.home, "claude-code", place.where)
-    hook = hook_command(place.home, place.user).hook
+    hook = hook_command(place.home).hook
     gone = place.user / folder / "tallystick" / "hook.py"
     path.write_bytes(path.read_bytes().replace(hook.encode(), str(gone).encode()))
     (called,) = called_installations("claude-code", place.where)

@@ -30,6 +30,18 @@ _numbers = itertools.count(1)
 _told: dict[str, str] = {}
 
 
+def _by_environment() -> str:
+    named = os.environ.get("TALLY_HOME")
+    if not named:
+        with contextlib.suppress(RuntimeError):  # no home folder
+            named = str(Path.home() / ".tally")
+    return named or "/.tally"
+
+
+_BY_ENVIRONMENT = _by_environment()
+"""TALLY_HOME, else ~/.tally. Asked once: what an agent runs in this process may change the environment."""
+
+
 def use(*, python: str | None = None, home: str | None = None) -> None:
     """Say where Tallystick and its store are, if that is known better than by the environment."""
     _told.update({name: value for name, value in (("python", python), ("home", home)) if value is not None})
@@ -106,11 +118,8 @@ def _copied(value: Any, above: tuple[int, ...], budget: Iterator[int]) -> Any:
 
 
 def store() -> Path:
-    """The store's folder: the one that `use` was reported, else TALLY_HOME, else ~/.tally."""
-    named = _told.get("home") or os.environ.get("TALLY_HOME")
-    if named:
-        return Path(named)
-    return Path.home() / ".tally"
+    """The store's folder: the one that `use` was reported, else the one that the environment named when this was loaded."""
+    return Path(_told.get("home") or _BY_ENVIRONMENT)
 
 
 def _over_socket(agent: str, data: bytes) -> tuple[int, bytes, bytes]:

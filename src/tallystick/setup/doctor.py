@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from tallystick.agents.hooks import HookAdapter, hook_adapters
-from tallystick.agents.hooks.hook_identity import is_ours
+from tallystick.agents.hooks.hook_identity import is_ours, names_store
 from tallystick.capture import recorder
 from tallystick.capture.installation import Installation, Kind
 from tallystick.capture.place import Place
@@ -349,7 +349,11 @@ def _hooked(home: Home, agent: Agent, where: Surroundings) -> Iterator[Check]:
         yield Check(name=name, state=State.BAD, found=found, mend=f"tally install {name}")
     for called in called_installations(name, where):
         yield from _lasting(name, called)
-    for command in _commands(home, hook_adapters()[name], where):
+    commands = _commands(home, hook_adapters()[name], where)
+    if any(isinstance(command, str) and not names_store(command) for command in commands):
+        found = "its hook does not name the store: TALLY_HOME in an agent's environment leads it elsewhere"
+        yield Check(name=name, state=State.WARN, found=found, mend=f"tally install {name}")
+    for command in commands:
         yield _probed(name, agent, probe(command, where.environment, where.user))
 
 
@@ -396,7 +400,7 @@ def _commands(home: Home, adapter: HookAdapter, where: Surroundings) -> list[str
         found |= dict.fromkeys(_strings_of_ours(content or b""))
     if found:
         return list(found)
-    return [hook_command(home, where.user).words(adapter.NAME)]
+    return [hook_command(home).words(adapter.NAME)]
 
 
 def _strings_of_ours(content: bytes) -> Iterator[str]:

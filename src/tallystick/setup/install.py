@@ -104,13 +104,15 @@ def adapter_of(agent: str) -> HookAdapter:
     return adapter
 
 
-def hook_command(home: Home, user: Path) -> HookCommand:
-    """How agents are to call this installation's hook for a store."""
+def hook_command(home: Home) -> HookCommand:
+    """How agents are to call this installation's hook for a store.
+
+    The store is always named: the environment that an agent gives its hook, TALLY_HOME and HOME in it, has no say.
+    """
     import tallystick.hook
 
     hook = Path(tallystick.hook.__file__).resolve()
-    is_default = home.folder.resolve() == (user / ".tally").resolve()
-    return HookCommand(python=sys.executable, hook=str(hook), home=None if is_default else str(home.folder.resolve()))
+    return HookCommand(python=sys.executable, hook=str(hook), home=str(home.folder.resolve()))
 
 
 def own_installation() -> Installation:
@@ -150,7 +152,7 @@ def install(home: Home, agent: str, where: Surroundings, *, dry_run: bool = Fals
         FormatError: a settings file is not what the agent would read; the message has its path and line.
         SourceError: it cannot be read or written. JournalError: the backup cannot.
     """
-    adapter, hook = adapter_of(agent), hook_command(home, where.user)
+    adapter, hook = adapter_of(agent), hook_command(home)
     files = _files(adapter, where)
     if not files:
         raise UsageError(f"{agent} has no project hooks", hint="install it without --project")

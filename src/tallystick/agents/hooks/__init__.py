@@ -69,7 +69,7 @@ class HookCommand(msgspec.Struct, frozen=True, kw_only=True):
     hook: str
     """hook.py, an absolute path."""
     home: str | None = None
-    """The store, if it is not where it is by default."""
+    """The store, an absolute path. None: the hook asks its environment, as those did that were installed long ago."""
     url: str | None = None
     """The recorder's loopback address, without a path: the agent is to call that instead, where it can."""
     token: str | None = None

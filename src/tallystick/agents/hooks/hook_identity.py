@@ -29,6 +29,11 @@ def is_ours(command: str) -> bool:
     return "-I" in words and any(word.endswith(_SCRIPT) for word in words[words.index("-I") :])
 
 
+def names_store(command: str) -> bool:
+    """Whether a shell command of ours says where the store is; else its environment does, which an agent may change."""
+    return " --home " in command
+
+
 def is_our_url(url: str) -> bool:
     """Whether an address is that of a recorder's hooks, on whatever port it listened when it was written."""
     return _URL.fullmatch(url) is not None
