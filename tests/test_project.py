@@ -161,7 +161,8 @@ def sources_of(test: Path) -> list[Path]:
     parent = test.relative_to(TESTS).parent
     folder = ROOT / parent if parent.parts[:1] == ("tools",) else SOURCE / parent
     name = test.stem.removeprefix("test_")
-    return [folder / f"{name}.py", folder / f"{name}_.py", folder / name / "__init__.py", folder / f"{name}.cedar"]
+    policies = folder / f"{name.replace('_', '-')}.cedar"
+    return [folder / f"{name}.py", folder / f"{name}_.py", folder / name / "__init__.py", policies]
 
 
 def test_every_test_file_mirrors_a_source_file() -> None:

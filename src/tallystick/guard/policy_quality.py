@@ -137,9 +137,11 @@ class Tally(EffectCounts, kw_only=True):
 
 
 class _Group(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Work in short: each command and each call is a case of its own."""
+    """Work, or attacks, in short: each command and each call is a case of its own."""
 
     class_: str = msgspec.field(name="class")
+    wants: Wants = Wants.SILENCE
+    folder: str = f"{HOME_FOLDER}/project"
     commands: tuple[str, ...] = ()
     calls: tuple[CaseCall, ...] = ()
 
@@ -147,6 +149,7 @@ class _Group(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 class _Table(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     case: tuple[Case, ...] = ()
     work: tuple[_Group, ...] = ()
+    attack: tuple[_Group, ...] = ()
 
 
 def read_cases(paths: Iterable[Path]) -> tuple[Case, ...]:
@@ -172,10 +175,16 @@ def _table(path: Path) -> Iterator[Case]:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, msgspec.ValidationError) as error:
         raise FormatError(f"{path.name}: {error}") from error
     yield from table.case
-    for group in table.work:
+    for group in (*table.work, *table.attack):
         shells = (CaseCall(tool="Bash", args={"command": command}) for command in group.commands)
         for call in (*shells, *group.calls):
-            yield Case(id=f"{group.class_}: {named(call)}", class_=group.class_, wants=Wants.SILENCE, calls=(call,))
+            yield Case(
+                id=f"{group.class_}: {named(call)}",
+                class_=group.class_,
+                wants=group.wants,
+                calls=(call,),
+                folder=group.folder,
+            )
 
 
 def named(call: CaseCall) -> str:

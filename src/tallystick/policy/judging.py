@@ -20,6 +20,7 @@ from tallystick.policy.facts import Act, Action, CallFacts, Context, Facts
 from tallystick.policy.limits import over
 from tallystick.policy.network.unknown_packages import strangers
 from tallystick.policy.protected.guarded import Guarded, guarded
+from tallystick.policy.protected.own_commands import Does
 from tallystick.policy.protected.places import Places
 from tallystick.policy.protected.recorder import Recorder
 from tallystick.policy.risks import Risk, risks_of
@@ -79,6 +80,9 @@ def _root(folder: str | None, world: World, home: str) -> str | None:
     return root
 
 
+_OF_OWN_COMMANDS = {Does.RECORD: "feeds-record", Does.CHANGE: "weakens-record"}
+
+
 def _whole(reading: CallReading, own: Guarded, found: Sequence[Risk]) -> Act:
     """The call as a whole."""
     names = {risk.name for risk in found}
@@ -90,10 +94,7 @@ def _whole(reading: CallReading, own: Guarded, found: Sequence[Risk]) -> Act:
         names |= {"stops-recorder"}
     else:
         names |= set()
-    if own.weakens_record:
-        names |= {"weakens-record"}
-    else:
-        names |= set()
+    names |= {_OF_OWN_COMMANDS[does] for does in own.own_commands}
     whole = CallFacts(
         tool=reading.call.tool[:200],
         kind=own.kind,

@@ -97,6 +97,7 @@ def test_facts_have_the_form_that_the_schema_says(action: Action) -> None:
         ({"touches": frozenset({"checkout"})}, "tally.checkout"),
         ({"risks": frozenset({"stops-recorder"})}, "tally.recorder"),
         ({"risks": frozenset({"weakens-record"})}, "tally.commands"),
+        ({"risks": frozenset({"feeds-record"})}, "tally.recording-commands"),
         ({"opaque": frozenset({"eval"}), "mentions": frozenset({"store"})}, "tally.opaque"),
         ({"may_touch": frozenset({"store"})}, "tally.unknown-tool"),
     ],

@@ -1,5 +1,5 @@
 from tallystick.model.script import HOLE, Command, Word
-from tallystick.policy.protected.recorder import Recorder, names_process, stops, weakens, weakens_by_code
+from tallystick.policy.protected.recorder import Recorder, names_process, stops
 from tests.support.cases import each, each_case
 
 RECORDER = Recorder(process=lambda: 4711, line="/usr/bin/python3 -I -m tallystick.service /dev/.tally")
@@ -50,18 +50,3 @@ def test_the_process_is_looked_up_only_for_a_signal() -> None:
 
 def test_a_hostile_expression_costs_nothing() -> None:
     assert not stops(command("pkill -f " + "(a*)*" * 1000 + "b$"), RECORDER)
-
-
-@each_case("text")
-def test_commands_that_are_for_the_user_alone_are_found(text: str) -> None:
-    assert weakens(command(text))
-
-
-@each_case("text")
-def test_commands_that_read_are_not(text: str) -> None:
-    assert not weakens(command(text))
-
-
-@each_case("code, expected")
-def test_code_that_calls_such_a_command_is_found(code: str, expected: bool) -> None:
-    assert weakens_by_code(code) is expected

@@ -25,8 +25,10 @@ from tallystick.model.intent import Domain, Intent, Operation
 from tallystick.model.pattern import pattern_of
 from tallystick.model.script import ANY_ONE, CLASS, HOLE, STAR, Command, Role, Word
 from tallystick.policy.calls.reading import CallReading
+from tallystick.policy.protected.own_commands import Does, done_by_code, own_command, started_by_code
+from tallystick.policy.protected.own_package import replaces_package
 from tallystick.policy.protected.places import Kind, Places, matches_name
-from tallystick.policy.protected.recorder import Recorder, names_process, stops, weakens, weakens_by_code
+from tallystick.policy.protected.recorder import Recorder, names_process, stops
 
 _MAY_BE_PATH = pattern_of(f"[/.{STAR}{ANY_ONE}{CLASS}]|(?i:key)")
 """What a word must have for the signing key to be meant: most options and names have none of it."""
@@ -54,6 +56,9 @@ _WILD = str.maketrans({"*": STAR, "?": ANY_ONE, "[": CLASS})
 _SETTINGS = frozenset((Kind.HOOK_SETTINGS, Kind.OTHER_SETTINGS))
 _SHELLS = programs_with("posix-shell")
 _MOST_WORDS = 50
+_MOST_CONNECTED = 200
+_SOCKET = pattern_of(r"(?i)unix[\w-]{0,20}:")
+"""What an address begins with that is a socket's path: `unix:`, `unix://`, `UNIX-CONNECT:`."""
 _EDITS = frozenset((Operation.EDIT, Operation.METADATA, Operation.CREATE))
 _HOOKED = {folder for facts in AGENTS.values() if facts.hooks is not None for folder in facts.folder_names}
 _OF_HOOKS = pattern_of(rf"(?i)tally|hook|setting|permission|{'|'.join(map(re.escape, sorted(_HOOKED)))}")
@@ -73,7 +78,8 @@ class Guarded(msgspec.Struct, frozen=True, kw_only=True):
     """The protected places that its text names anywhere."""
     reads_keys: bool = False
     stops_recorder: bool = False
-    weakens_record: bool = False
+    own_commands: frozenset[Does] = frozenset()
+    """What commands of our own that it runs do to the record, other than reading it."""
 
 
 def guarded(
@@ -145,7 +151,8 @@ class _Finder:
         self._may_touch: set[Kind] = set()
         self._mentions: set[Kind] = set()
         self._read: set[Kind] = set()
-        self._reads_keys = self._stops = self._weakens = False
+        self._own: set[Does] = set()
+        self._reads_keys = self._stops = False
 
     def guarded(self) -> Guarded:
         """All that was found."""
@@ -156,7 +163,7 @@ class _Finder:
             mentions=frozenset(self._mentions),
             reads_keys=self._reads_keys,
             stops_recorder=self._stops,
-            weakens_record=self._weakens,
+            own_commands=frozenset(self._own - {Does.READ}),
         )
 
     # Intents --------------------------------------------------------------------------------------------------------
@@ -241,7 +248,20 @@ class _Finder:
             said = " ".join(f"{word.plain} {word.hidden}" for word in command.spelled)
             self._mentions |= self._places.mentioned(f"{said} {command.fed}")
         self._stops |= stops(command, self._recorder)
-        self._weakens |= weakens(command)
+        self._own_command(command, folders)
+
+    def _own_command(self, command: Command, folders: tuple[str, ...]) -> None:
+        """What a command does to our package; what one of ours does, started by itself, around another or by a `find`."""
+        if replaces_package(command):
+            self._touches.add(Kind.PROGRAM)
+        finding = finding_of(command)
+        runs = (command.words or command.spelled,) if finding is None else finding.runs
+        for words in runs:
+            found = own_command(words)
+            if found is not None:
+                self._own.add(found.does)
+                for word in found.writes:
+                    self._change(word, folders)
 
     def code(self, snippet: Snippet) -> None:
         """Code in some language: what it names it may change, unless all that it does is known."""
@@ -257,7 +277,10 @@ class _Finder:
             self._touches |= found - self._read if is_told else found
             self._reads_keys |= Kind.KEYS in found
         self._stops |= names_process(snippet.text, self._recorder)
-        self._weakens |= not snippet.file and weakens_by_code(snippet.text)
+        if not snippet.file:
+            self._own.add(done_by_code(snippet.text))
+            for words in started_by_code(snippet.text):
+                self._own_command(Command(words=words), self._folders)
 
     # Commands -------------------------------------------------------------------------------------------------------
 
@@ -265,7 +288,7 @@ class _Finder:
         """What a program does with its words, where these tell no path, or the program is not known."""
         command, actions = done.command, done.actions
         folders, name = self._in(command), command.program
-        if name.rpartition("/")[2] == "tally":  # what of it changes the record is known by name: `recorder`
+        if name.rpartition("/")[2] == "tally":  # what of it changes the record is known by name: `own_commands`
             return
         manner = _manner(command)
         on_files = [action for action in actions.actions if action.domain is Domain.FILE]
@@ -274,6 +297,7 @@ class _Finder:
         for word in _copied_into(on_files, manner):
             self._inside(word, actions.actions, folders)
         self._found(command, folders)
+        self._connected(done, folders)
         if self._may_do_anything(done):
             for word in command.arguments:
                 self._change(word, folders)
@@ -300,6 +324,15 @@ class _Finder:
         else:  # where it is unknown in which of some folders this happens, each counts by itself
             self._touches |= self._places.touched(word.text, folders, deep=False)
             self._touches |= {kind for path in deep for kind in self._places.touched(path, folders, deep=True)}
+
+    def _connected(self, done: Done, folders: tuple[str, ...]) -> None:
+        """What a program that talks to others is given besides files that it reads: a socket is one of these."""
+        actions = done.actions.actions
+        read = {word for one in actions if one.domain is Domain.FILE for word in (one.target, *one.words)}
+        talks = any(one.domain is Domain.NETWORK for one in actions)
+        for word in done.command.arguments[:_MOST_CONNECTED]:
+            if word not in read and (_SOCKET.match(word.text) or (talks and "://" not in word.text)):
+                self._touches |= self._of_word(word, folders, deep=False) & {Kind.STORE}
 
     def _inside(self, folder: Word, actions: tuple[Action, ...], folders: tuple[str, ...]) -> None:
         """What a copy makes in a folder: the names of what is copied, with all below them."""

@@ -1,6 +1,6 @@
-"""Commands that would stop the recorder or weaken the record.
+"""Commands that would stop the recorder or take it away.
 
-Owns which signals, service commands and commands of `tally` those are. Must not know paths or policies.
+Owns which signals and service commands those are. Must not know paths or policies.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from collections.abc import Callable
 
 import msgspec
 
-from tallystick.catalog.programs import programs_with
 from tallystick.model.pattern import pattern_of
 from tallystick.model.script import Command, Word
+from tallystick.policy.protected.own_package import removes_package
 
 
 class Recorder(msgspec.Struct, frozen=True, kw_only=True):
@@ -32,23 +32,6 @@ _LOOKED_UP = pattern_of(r"\b(?:which|whence|command\s{1,3}-[vV]|type\s{1,3}-[pP]
 _MOST_HIDDEN = 400
 _OWN_FOLDER = pattern_of(r"\.tally(?![\w-])")
 _META = pattern_of(r"\\?[^\w\s/:.,=-]+|\\\w|\.\*|\.\+")
-_TALLY = {
-    "erase": None,
-    "uninstall": None,
-    "secrets": None,
-    "retention": None,
-    "key": ("show", "list"),
-    "signer": ("status",),
-    "trust": ("list", "show"),
-    "policy": ("list", "show", "words", "schema", "check", "test", "explain", "backtest", "suggest"),
-    "alert": ("show",),
-    "config": ("show", "get", "path"),
-    "service": ("status", "run", "start"),
-}
-"""Commands that agents may not run; of those with a tuple, these are harmless."""
-_LAUNCHER = pattern_of(r"python[\d.]*|pypy[\d.]*|npx|uvx|uv|pipx|poetry|pdm|hatch|rye")
-_NAME = pattern_of(r"(?:.*/)?(?:tally|tallystick(?:\.cli)?)")
-_INSTALLERS = programs_with("installs")
 _STOPPING = frozenset({"stop", "disable", "mask", "kill", "restart", "unload", "bootout", "remove"})
 
 
@@ -71,32 +54,7 @@ def stops(command: Command, recorder: Recorder) -> bool:
         case "systemctl" | "launchctl" | "service":
             return bool(_STOPPING & set(texts)) and any("tally" in text for text in texts)
         case _:
-            return name in _INSTALLERS and "uninstall" in texts and any("tallystick" in text for text in texts)
-
-
-def weakens(command: Command) -> bool:
-    """Whether a command is one of Tallystick's own that agents may not run."""
-    words = [word.plain for word in command.words]
-    launched = None
-    if words:
-        launched = _LAUNCHER.fullmatch(words[0].rpartition("/")[2])
-    at = next((n for n, word in enumerate(words[: 6 if launched else 1]) if _NAME.fullmatch(word)), None)
-    if at is None:
-        return False
-    rest = _after_home(words[at + 1 :])
-    if not rest or rest[0] not in _TALLY or "--help" in rest:
-        return False
-    harmless = _TALLY[rest[0]]
-    return harmless is None or (len(rest) > 1 and rest[1] not in harmless)
-
-
-def _after_home(words: list[str]) -> list[str]:
-    while words and words[0].startswith("-"):
-        if words[0] == "--home":
-            words = words[2:]
-        else:
-            words = words[1:]
-    return words
+            return removes_package(command)
 
 
 def names_process(code: str, recorder: Recorder) -> bool:
@@ -110,16 +68,6 @@ def names_process(code: str, recorder: Recorder) -> bool:
 
 
 _FINDS = pattern_of(r"\b(?:pgrep|pidof|process_iter|\bps\b)")
-
-
-def weakens_by_code(code: str) -> bool:
-    """Whether Python code calls one of Tallystick's own commands that agents may not run, as far as its text tells."""
-    return _IMPORTS.search(code) is not None and any(
-        harmless is None and re.search(rf"\b{name}\b", code) for name, harmless in _TALLY.items()
-    )
-
-
-_IMPORTS = pattern_of(r"\b(?:from|import)\s{1,9}tallystick\b|import_module\(.tallystick|run_module\(.tallystick")
 
 
 def _kills(arguments: tuple[Word, ...], recorder: Recorder) -> bool:
