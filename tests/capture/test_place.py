@@ -36,6 +36,34 @@ def test_one_claims_it_and_the_next_once_it_was_left(tmp_path: Path) -> None:
     place.leave(again)
 
 
+def _listening(folder: Path) -> subprocess.Popen[bytes]:
+    """A process that listens on the recorder's socket, and nothing more."""
+    code = "import socket; s = socket.socket(1); s.bind('recorder.sock'); s.listen(); print(flush=True); input()"
+    words = [sys.executable, "-I", "-S", "-c", code]
+    process = subprocess.Popen(words, cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    assert process.stdout is not None
+    process.stdout.readline()
+    return process
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the system does not tell who listens")
+def test_a_process_that_listens_in_the_recorders_place_is_told_from_it(tmp_path: Path) -> None:
+    place = Place(tmp_path / "store")
+    claim = place.claim()
+    assert claim is not None
+    assert place.other_listener() is None
+    with _listening(place.run) as process:
+        assert place.other_listener() == process.pid
+        place.pid.write_text(f"{process.pid}\n", "ascii")
+        assert place.other_listener() is None, "it is the recorder, as far as can be seen"
+        place.leave(claim)
+        process.communicate(b"\n")
+    assert place.other_listener() is None
+    with _listening(place.run) as process:
+        assert place.other_listener() == process.pid, "no one has the claim"
+        process.communicate(b"\n")
+
+
 def test_who_lost_it_takes_nothing_away_from_who_has_it_now(tmp_path: Path) -> None:
     place = Place(tmp_path / "store")
     lost = place.claim()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -81,6 +82,21 @@ def test_a_healthy_machine_is_said_to_be_well(home: Home, where: Surroundings) -
     } | {"signer": [State.NOTE]}
     assert "reaches the recorder" in checks["claude-code"][0].found
     assert recorder.status(home.folder)["deliveries"] == 0  # type: ignore[index]  # the probe is not recorded
+
+
+def test_a_process_in_the_recorders_place_is_found(home: Home, where: Surroundings) -> None:
+    run = Place(home.folder).run
+    (run / "recorder.sock").rename(run / "away.sock")
+    code = "import socket; s = socket.socket(1); s.bind('recorder.sock'); s.listen(); print(flush=True); input()"
+    words = [sys.executable, "-I", "-S", "-c", code]
+    with subprocess.Popen(words, cwd=run, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        (check,) = found(home, where)["recorder"]
+        process.communicate(b"\n")
+    (run / "away.sock").rename(run / "recorder.sock")
+    assert check.state is State.BAD
+    assert f"process {process.pid} answers" in check.found
 
 
 @pytest.mark.usefixtures("no_recorder")

@@ -113,6 +113,19 @@ class Place:
             return None
         return _pid_in(self.pid) or listener(self.socket)
 
+    def other_listener(self) -> int | None:
+        """The pid of a process that listens in the recorder's place and is not the one that holds the claim.
+
+        None where no one listens, where the recorder does, and where the system does not tell.
+        """
+        found = listener(self.socket)
+        if found is None or not self.is_claimed:  # the recorder claims before it listens
+            return found
+        recorded = _pid_in(self.pid)
+        if recorded in (None, found):
+            return None
+        return found
+
 
 def listener(path: Path) -> int | None:
     """The pid of the process that listens on a socket in `run/`, answering or not; None where no one does."""

@@ -216,6 +216,13 @@ def _policies(home: Home, where: Surroundings) -> Check:
 
 def _recorder(home: Home) -> Iterator[Check]:
     place = Place(home.folder)
+    other = place.other_listener()
+    if other is not None:
+        found = f"process {other} answers in the recorder's place and is not the recorder: what hooks tell it is lost"
+        yield Check(
+            name="recorder", state=State.BAD, found=found, mend=f"kill {other}; the next hook starts the recorder"
+        )
+        return
     running = recorder.status(home.folder)
     if running is None:
         yield from _start(home, place)
