@@ -59,7 +59,7 @@ def test_the_commands_are_those_of_this_version() -> None:
             f"tally policy {word}"
             for word in ("list", "show", "words", "schema", "check", "test", "explain", "backtest", "suggest")
         ),
-        *(f"tally signer {word}" for word in ("init", "run", "status", "verify", "leave")),
+        *(f"tally signer {word}" for word in ("init", "run", "status", "verify", "restore", "recover", "leave")),
         *(f"tally anchor {word}" for word in ("status", "git", "tsa", "nats", "list", "verify", "stop")),
         "tally secrets scan",
         "tally new agent",

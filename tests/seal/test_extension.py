@@ -99,6 +99,8 @@ def test_a_request_survives_being_sent(before: int, more: int, has_head: bool) -
     known = sign_note(STORE, 3, merkle_root(leaves(3)), [KEY]) if has_head else None
     request = asked(leaves(before + more), before, known=known)
     assert parse_request(request_text(request)) == request
+    shown = asked(leaves(before + more), before, known=known, leaves=(), entries=(b"{}",) * more, recovers=has_head)
+    assert parse_request(request_text(shown)) == shown
 
 
 @each(
@@ -108,7 +110,7 @@ def test_a_request_survives_being_sent(before: int, more: int, has_head: bool) -
         b"old 0\n",
         b"old 0\n\n\n\n",
         b"old 00\n\n" + b"tallystick/x\n0\n\n\n",
-        b"x" * (600 << 10),
+        b"x" * (3 << 20),
         b"old 0\n"
         + base64.b64encode(b"short")
         + b"\n\n"
@@ -139,10 +141,16 @@ def test_too_many_leaves_are_no_request_and_are_sent_in_steps() -> None:
     with pytest.raises(RefusedError):
         parse_request(request_text(asked(many, 0)))
     state = LogState(STORE)
-    for begin, end in in_steps(0, len(many)):
-        state = extend(state, parse_request(request_text(asked(many[:end], begin))))
+    for step in in_steps(many):
+        end = state.size + len(step)
+        state = extend(state, parse_request(request_text(asked(many[:end], state.size))))
     assert state.root == merkle_root(many)
-    assert in_steps(5, 5) == [(5, 5)]
+    assert list(in_steps(())) == [()]
+
+
+def test_entries_are_sent_in_steps_of_few_bytes() -> None:
+    entries = [b"x" * size for size in (3, 3, 3, 90, 1)]
+    assert [len(step) for step in in_steps(entries, 8)] == [2, 1, 1, 1]
 
 
 def test_an_answer_is_the_head_or_the_reason_why_there_is_none() -> None:

@@ -15,30 +15,25 @@ from tallystick.errors import JournalError
 from tallystick.seal.epochs import Epoch
 from tallystick.seal.extension import Request
 from tallystick.seal.keys import SigningKey, did_key, parse_did_key
-from tallystick.seal.merkle import merkle_root
 from tallystick.seal.note import parse_note, verify_note
 from tallystick.signer import epochs, vault
 from tallystick.signer.epochs import EpochFile, epoch_plan, epochs_path, make_epochs
 from tallystick.signer.server import Server, Signer
 from tallystick.signer.vault import Vault, make_vault
+from tests.support.shown_entries import STORE, ledger, root
+from tests.support.shown_entries import asked as request_of
 
-STORE = "ab" * 16
 SECRET = bytes(range(32))
 FIRST = did_key(SigningKey(SECRET).public)
 START = "2026-01-01T00:00:00.000000Z"
 
 
+def asked(size: int, old: int) -> Request:
+    return request_of(ledger(size), old)
+
+
 class Power(BaseException):
     """The power fails."""
-
-
-def leaves(count: int) -> tuple[bytes, ...]:
-    return tuple(n.to_bytes(32, "big") for n in range(count))
-
-
-def asked(size: int, old: int) -> Request:
-    every = leaves(size)
-    return Request(store_id=STORE, old_size=old, size=size, root=merkle_root(every), leaves=every[old:])
 
 
 class Clock:
@@ -98,10 +93,14 @@ def test_an_epoch_ends_in_its_time_and_its_key_is_nowhere_any_more(path: Path, c
     signer.close()
     (end,) = ends(path)
     assert end.is_by(SigningKey(SECRET).public, STORE)
-    assert (end.epoch, end.size, end.root) == (1, 3, merkle_root(leaves(3)).hex())
+    assert (end.epoch, end.size, end.root) == (1, 3, root(ledger(3)).hex())
     assert (end.began, end.ended, end.key) == (START, clock(), did_key(signer.public))
     assert not [file for file in path.parent.iterdir() if SECRET.hex().encode() in file.read_bytes()]
-    assert sorted(file.name for file in path.parent.iterdir()) == [f"{STORE}.epochs", f"{STORE}.log"]
+    assert sorted(file.name for file in path.parent.iterdir()) == [
+        f"{STORE}.entries",
+        f"{STORE}.epochs",
+        f"{STORE}.log",
+    ]
 
 
 def test_the_file_of_the_old_key_is_overwritten_where_it_lies(path: Path, clock: Clock) -> None:
@@ -136,7 +135,7 @@ def test_what_was_signed_is_remembered_across_the_change(path: Path, clock: Cloc
     signer.end_if_over()
     signer.close()
     again = opened(path, clock)
-    assert (again.state.size, again.state.root, again.uids) == (4, merkle_root(leaves(4)), frozenset((os.getuid(),)))
+    assert (again.state.size, again.state.root, again.uids) == (4, root(ledger(4)), frozenset((os.getuid(),)))
     assert parse_note(again.sign(asked(6, 4))).size == 6
 
 

@@ -10,15 +10,16 @@ from pathlib import Path
 import pytest
 
 from tallystick.errors import JournalError
-from tallystick.seal.extension import Code, RefusedError, Request, parse_answer, request_text
+from tallystick.seal.extension import Code, RefusedError, parse_answer, request_text
 from tallystick.seal.keys import SigningKey, did_key
-from tallystick.seal.merkle import merkle_root
 from tallystick.seal.note import verify_note
 from tallystick.signer import server as server_module
 from tallystick.signer.server import STATUS, Server, Signer
 from tallystick.signer.vault import make_vault
+from tests.support.shown_entries import STORE, ledger
+from tests.support.shown_entries import asked as request_of
 
-STORE, OTHER = "ab" * 16, "cd" * 16
+OTHER = "cd" * 16
 SECRET = bytes(range(32))
 ME = os.getuid()
 
@@ -27,13 +28,8 @@ def clock() -> str:
     return "2026-01-01T00:00:00.000000Z"
 
 
-def leaves(count: int, seed: int = 0) -> tuple[bytes, ...]:
-    return tuple((seed * 1_000_003 + n).to_bytes(32, "big") for n in range(count))
-
-
-def asked(all_leaves: tuple[bytes, ...], old: int, store: str = STORE) -> bytes:
-    root = merkle_root(all_leaves)
-    return request_text(Request(store_id=store, old_size=old, size=len(all_leaves), root=root, leaves=all_leaves[old:]))
+def asked(lines: tuple[bytes, ...], old: int, store: str = STORE) -> bytes:
+    return request_text(request_of(lines, old, store=store))
 
 
 @pytest.fixture
@@ -74,39 +70,39 @@ def code_of(answer: bytes) -> Code:
 
 def test_a_log_is_signed_over_the_socket(path: Path) -> None:
     key = SigningKey(SECRET).public
-    first = parse_answer(say(path, asked(leaves(2), 0)))
-    second = parse_answer(say(path, asked(leaves(7), 2)))
+    first = parse_answer(say(path, asked(ledger(2), 0)))
+    second = parse_answer(say(path, asked(ledger(7), 2)))
     assert verify_note(first, [key]) == verify_note(second, [key]) == (key,)
     assert (first.size, second.size) == (2, 7)
 
 
 def test_a_fork_is_not(path: Path) -> None:
-    parse_answer(say(path, asked(leaves(2), 0)))
-    assert code_of(say(path, asked(leaves(3, seed=1), 2))) is Code.NOT_CONSISTENT
-    assert code_of(say(path, asked(leaves(3), 0))) is Code.BEHIND
+    parse_answer(say(path, asked(ledger(2), 0)))
+    assert code_of(say(path, asked(ledger(3, seed=1), 2))) is Code.UNFIT
+    assert code_of(say(path, asked(ledger(3), 0))) is Code.BEHIND
 
 
 def test_another_users_log_is_not(path: Path) -> None:
-    assert code_of(say(path, asked(leaves(1), 0, OTHER))) is Code.FORBIDDEN
+    assert code_of(say(path, asked(ledger(1), 0, OTHER))) is Code.FORBIDDEN
 
 
 def test_a_log_without_a_key_is_not(path: Path) -> None:
-    assert code_of(say(path, asked(leaves(1), 0, "ef" * 16))) is Code.UNKNOWN_LOG
+    assert code_of(say(path, asked(ledger(1), 0, "ef" * 16))) is Code.UNKNOWN_LOG
 
 
-@pytest.mark.parametrize("data", [b"", b"\0" * 40, b"old 0\n", b"x" * (2 << 20)])
+@pytest.mark.parametrize("data", [b"", b"\0" * 40, b"old 0\n", b"x" * (5 << 20)])
 def test_what_is_no_request_is_answered_and_ends_nothing(path: Path, data: bytes) -> None:
     try:
         answer = say(path, data)
     except (BrokenPipeError, ConnectionResetError):
         answer = None  # it read no further than a request may be long
     assert answer is None or code_of(answer) is Code.MALFORMED
-    assert parse_answer(say(path, asked(leaves(1), 0))).size == 1
+    assert parse_answer(say(path, asked(ledger(1), 0))).size == 1
 
 
 def test_of_two_who_sign_at_once_each_is_told_what_the_other_did(path: Path) -> None:
     answers: list[bytes] = []
-    threads = [threading.Thread(target=lambda: answers.append(say(path, asked(leaves(3), 0)))) for _ in range(8)]
+    threads = [threading.Thread(target=lambda: answers.append(say(path, asked(ledger(3), 0)))) for _ in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -117,7 +113,7 @@ def test_of_two_who_sign_at_once_each_is_told_what_the_other_did(path: Path) -> 
 
 
 def test_status_tells_a_user_of_their_logs(path: Path) -> None:
-    parse_answer(say(path, asked(leaves(4), 0)))
+    parse_answer(say(path, asked(ledger(4), 0)))
     number, _, said = say(path, STATUS).partition(b"\n")
     logs = {log["store"]: log for log in json.loads(said)["logs"]}
     assert number == b"200"
@@ -147,7 +143,7 @@ def test_a_folder_that_others_may_read_is_refused(folder: Path) -> None:
 def test_a_second_signer_does_not_take_the_socket_of_the_first(path: Path, folder: Path) -> None:
     with pytest.raises(JournalError, match="already"):
         Server(path, Signer.__new__(Signer))
-    assert parse_answer(say(path, asked(leaves(1), 0))).size == 1
+    assert parse_answer(say(path, asked(ledger(1), 0))).size == 1
 
 
 def test_the_socket_of_a_dead_signer_is_taken_away(tmp_path: Path, folder: Path) -> None:

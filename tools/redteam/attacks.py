@@ -241,7 +241,7 @@ def _request(thief: Thief, *, old: int, edit: Edit = same) -> bytes:
         old_size=old,
         size=len(made.hashes),
         root=made.root(),
-        leaves=tuple(made.hashes[old:]),
+        entries=tuple(line[:-1] for line in made.lines[old:]),
     )
     return request_text(request)
 
@@ -266,7 +266,7 @@ def ask_without_a_proof(thief: Thief) -> None:
     thief.rewrite({_victim(thief)[0]: _edit_prompts})
     made = Forged(thief.store, lines_of(thief.home.ledger), same)
     request = Request(
-        store_id=thief.store, old_size=thief.signed_size, size=len(made.hashes), root=made.root(), leaves=()
+        store_id=thief.store, old_size=thief.signed_size, size=len(made.hashes), root=made.root(), entries=()
     )
     with contextlib.suppress(FileNotFoundError):
         _take(thief, thief.ask_signer(request_text(request)))

@@ -74,9 +74,8 @@ def hold_the_signers_connections(thief: Thief) -> None:
 def send_the_signer_too_much(thief: Thief) -> None:
     """Send requests with too many leaves, sizes beyond all numbers and megabytes of nothing; then rewrite everything."""
     own = _request(thief, old=thief.signed_size)
-    leaves = b"A" * 43 + b"=\n"
     for data in (
-        own.replace(b"\n", b"\n" + leaves * 5_000, 1),
+        own.replace(b"\n", b"\n" + b"{}\n" * 5_000, 1),
         own.replace(b"old ", b"old 9223372036854775807"),
         b"old " + b"9" * 400_000 + b"\n\n",
         own + b"\n" * 10_000_000,

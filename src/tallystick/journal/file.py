@@ -311,6 +311,13 @@ class JournalFile:
         except OSError as worse:
             self.failed = f"a half-written line could not be cut back ({worse.strerror}) after: {error.strerror}"
 
+    def lines_from(self, offset: int) -> list[bytes]:
+        """The lines from an offset on at which one begins, without their LF. The lock is held. Raises JournalError."""
+        try:
+            return os.pread(self._descriptor, self._length - offset, offset).split(b"\n")[:-1]
+        except OSError as error:
+            raise JournalError(f"cannot read {self.path}: {error.strerror}") from error
+
     def sync(self) -> set[Path]:
         """Make everything written so far survive a loss of power.
 

@@ -69,23 +69,20 @@ class Ledger:
         self._clock = clock
         self._note = read_note(home)
         self._signed_text = read_whole(home.note) if self._note else None
-        self._hashes: list[bytes] = []
-        """Of the entries from `_hashes_from` on: what a signer is to be shown."""
-        if self._note:
-            self._hashes_from = self._note.size
-        else:
-            self._hashes_from = 0
+        self._signed_bytes = 0
+        """Where in the file the entries are that a signer is to be shown: those from `_shown_from` on."""
+        self._shown_from = self._note.size if self._note else 0
         self.file = JournalFile(home, _store_id(home), home.ledger, Sources(clock, seeds))
         self.file.sealed_size = self._note.size if self._note else 0
         self.file.on_entry(self._take)
         with self.file.locked():
             self._check_note()
 
-    def _take(self, n: int, digest: bytes, text: bytes) -> None:
+    def _take(self, n: int, _: bytes, text: bytes) -> None:
         if n == 0:
-            self.view, self.watermarks, self._hashes = LedgerView(), {}, []
-        if n >= self._hashes_from:
-            self._hashes.append(digest)
+            self.view, self.watermarks, self._signed_bytes = LedgerView(), {}, 0
+        if n < self._shown_from:
+            self._signed_bytes += len(text) + 1
         self._feed(_DECODER.decode(text).fields)
 
     def _feed(self, fields: Mapping[str, Json]) -> None:
@@ -126,7 +123,6 @@ class Ledger:
         """Append one entry. Raises what JournalFile.append raises."""
         with self.file.locked():
             appended = self.file.append(meta, values)
-            self._hashes.append(bytes.fromhex(appended.hash))
             self._feed({"meta": meta, **(values or {})})
             return appended
 
@@ -134,16 +130,17 @@ class Ledger:
         """Make the ledger survive a loss of power."""
         self.file.sync()
 
-    def sign(self, *, keep: bool = False, seconds: float = PATIENCE_SECONDS) -> Note:
+    def sign(self, *, keep: bool = False, seconds: float = PATIENCE_SECONDS, recovers: bool = False) -> Note:
         """Sign a head over the ledger as it is now. The caller has synced what the head is to cover.
 
         Args:
-            keep: also keep the head under its size (9.4). seconds: how long a signer is waited for.
+            keep: also keep the head under its size (9.4). seconds: how long a signer is waited for. recovers: whether a
+                signer whose memory is an old one is to take the entries up to the newest head.
 
         Raises:
             JournalError: the key is gone, the signer refuses or does not answer, or the head cannot be written.
         """
-        return self._sign_by((signer_of(self.home),), keep=keep, seconds=seconds)
+        return self._sign_by((signer_of(self.home),), keep=keep, seconds=seconds, recovers=recovers)
 
     def sign_together(self, signer: Signs) -> Note:
         """Sign a head by the store's own key and by a signer: what covers a `key_add` (9.4). It is kept.
@@ -152,14 +149,16 @@ class Ledger:
         """
         return self._sign_by((OwnKey(self.home), signer), keep=True)
 
-    def _sign_by(self, signers: Sequence[Signs], *, keep: bool, seconds: float = PATIENCE_SECONDS) -> Note:
+    def _sign_by(
+        self, signers: Sequence[Signs], *, keep: bool, seconds: float = PATIENCE_SECONDS, recovers: bool = False
+    ) -> Note:
         with self.file.locked():
             try:
-                growth = self._growth(seconds)
+                growth = self._growth(seconds, recovers=recovers)
                 first, *others = [signer.sign(growth) for signer in signers]
             except KeyChanged as changed:
                 self.follow(changed.signer, or_else=changed, seconds=seconds)
-                growth = self._growth(seconds)
+                growth = self._growth(seconds, recovers=recovers)
                 first, *others = [signer.sign(growth) for signer in signers]
             size = growth.size
             text = b"".join((first, *(other.partition(b"\n\n")[2] for other in others)))
@@ -168,19 +167,20 @@ class Ledger:
                 replace_file(self.home.kept_note(size), [text])
             exchange_file(self.home.note, [text])  # after a loss of power an older head is as sound, and covers less
             self.signed_size, self._signed_text = size, text
-            self._hashes, self._hashes_from = self._hashes[size - self._hashes_from :], size
+            self._shown_from, self._signed_bytes = size, self.file.length
         return parse_note(text)
 
-    def _growth(self, seconds: float) -> Growth:
+    def _growth(self, seconds: float, *, recovers: bool = False) -> Growth:
         self.file.sync()
         return Growth(
             store_id=self.store_id,
             size=self.file.size,
             root=self.file.tree.root(),
             signed_size=self.signed_size,
-            leaves=self._leaves,
+            entries=self._entries,
             known=self._signed_text,
             seconds=seconds,
+            recovers=recovers,
         )
 
     def follow(
@@ -220,15 +220,11 @@ class Ledger:
             key = named_key(self.view.epoch_key)
         return [*([key] if key is not None else ()), *self.view.keys]
 
-    def _leaves(self, start: int) -> list[bytes]:
-        """The hashes of the entries from `start` on: those that are remembered, else as they are on disk."""
-        if start >= self._hashes_from:
-            return self._hashes[start - self._hashes_from :]
-        found = []
-        for n, line in enumerate(LineFile(self.home.ledger)):
-            if n >= start and (entry := skim(line)) is not None:
-                found.append(entry.hash)
-        return found
+    def _entries(self, start: int) -> list[bytes]:
+        """The lines of the entries from `start` on, as they are on disk."""
+        if start >= self._shown_from:
+            return self.file.lines_from(self._signed_bytes)[start - self._shown_from :]
+        return self.file.lines_from(0)[start:]
 
     def close(self) -> None:
         """Close the file. Nothing is signed by this."""

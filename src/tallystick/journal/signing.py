@@ -22,32 +22,50 @@ from tallystick.journal.keys import load_key
 from tallystick.journal.opening import read_whole
 from tallystick.seal.canonical import canonical
 from tallystick.seal.epochs import Epoch
-from tallystick.seal.extension import Code, RefusedError, Request, in_steps, parse_answer, request_text
+from tallystick.seal.extension import (
+    MOST_REQUEST,
+    STEP_BYTES,
+    Code,
+    RefusedError,
+    Request,
+    in_steps,
+    parse_answer,
+    request_text,
+)
 from tallystick.seal.keys import PublicKey, did_key, parse_did_key
+from tallystick.seal.line import skim
 from tallystick.seal.merkle import Frontier
 from tallystick.seal.note import Note, sign_note, verify_note
 
 PATIENCE_SECONDS = 2.0
 """How long a signature is waited for, where nothing says otherwise."""
 _MOST_ANSWER = 64 << 10
+_MOST_LINES = 4 << 20
+"""Bytes of an answer that holds entries: one that is as long as an entry may be fits."""
+_ROOM = 64 << 10
+"""Bytes of a request that are not entries."""
 _TRIES = 5
 _PAUSE_SECONDS = 0.02
 _STATUS = "run `tally signer status`"
+_UPDATE = "`sudo tally signer init` brings it up to date"
+_RECOVER = "then `tally signer recover`"
 _ENDS = msgspec.json.Decoder(tuple[Epoch, ...])
 
 
 class Growth(msgspec.Struct, frozen=True, kw_only=True):
-    """What is to be signed: the ledger at `size` with `root`. `leaves(n)` are its entries' hashes from `n` on."""
+    """What is to be signed: the ledger at `size` with `root`. `entries(n)` are its lines from `n` on."""
 
     store_id: str
     size: int
     root: bytes
     signed_size: int
-    leaves: Callable[[int], Sequence[bytes]]
+    entries: Callable[[int], Sequence[bytes]]
     known: bytes | None
     """The newest head."""
     seconds: float = PATIENCE_SECONDS
     """How long the signature may be waited for."""
+    recovers: bool = False
+    """Whether a signer whose memory is an old one is to be brought up to the newest head."""
 
 
 class Signs(Protocol):
@@ -109,6 +127,7 @@ class SignerAt:
         self.path = Path(place.socket)
         self.public = parse_did_key(place.key)
         self._signed: int | None = None
+        self._knows_entries = True
 
     def ends(self, store_id: str, after: str | None, seconds: float = PATIENCE_SECONDS) -> Iterator[Epoch]:
         """The ends of this signer's epochs after the one that names a key, all of them for None.
@@ -133,6 +152,28 @@ class SignerAt:
                 return
             after = ends[-1].key
 
+    def entries(self, store_id: str, start: int = 0, seconds: float = PATIENCE_SECONDS) -> Iterator[bytes]:
+        """The entries that the signer keeps of a store, from one on.
+
+        Raises:
+            RefusedBySigner: it does not tell. SigningError: no one answers, or the answer is none.
+        """
+        while True:
+            asked = f"entries {store_id} {start}\n".encode()
+            answer = exchange(self.path, asked, until=time.monotonic() + seconds, most=_MOST_LINES)
+            code, _, said = answer.partition(b"\n")
+            if code == b"400":
+                raise RefusedBySigner(Code.OUTDATED, "the signer keeps no entries: it is an older one", hint=_UPDATE)
+            if code != b"200":
+                raise SigningError(
+                    f"the signer tells no entries: {said[:200].decode('utf-8', 'replace')}", hint=_STATUS
+                )
+            lines = said.split(b"\n")[:-1]
+            if not lines:
+                return
+            yield from lines
+            start += len(lines)
+
     def turn_to(self, key: str) -> PublicKey:
         """Take another key for the signer's from now on; that key."""
         self.public = parse_did_key(key)
@@ -152,7 +193,9 @@ class SignerAt:
                 if error.code is Code.BUSY:
                     time.sleep(_PAUSE_SECONDS)
                 elif error.code is Code.BEHIND and error.size is not None and error.size <= growth.size:
-                    self._signed = error.size  # another process of this store had it signed meanwhile
+                    self._signed = error.size  # another process of this store had it signed, or it wants them again
+                elif error.code is Code.MALFORMED and self._knows_entries:
+                    self._knows_entries = False
                 else:
                     raise _told(error) from error
         raise RefusedBySigner(Code.BUSY, f"the signer at {self.path} stays busy", hint="run `tally signer status`")
@@ -161,27 +204,31 @@ class SignerAt:
         begin = self._signed
         if begin is None:
             begin = growth.signed_size
-        leaves = growth.leaves(begin)
-        known, tree = growth.known, None
-        text = b""
-        for first, end in in_steps(begin, growth.size):
-            root = growth.root
+        tree, text = None, b""
+        most = MOST_REQUEST - _ROOM if growth.recovers else STEP_BYTES
+        for entries in in_steps(growth.entries(begin), most):
+            end, root = begin + len(entries), growth.root
             if end != growth.size:
                 tree = tree or _tree(growth, begin)
-                for leaf in leaves[first - begin : end - begin]:
+                for leaf in _hashes(entries):
                     tree.append(leaf)
                 root = tree.root()
             request = Request(
                 store_id=growth.store_id,
-                old_size=first,
+                old_size=begin,
                 size=end,
                 root=root,
-                leaves=tuple(leaves[first - begin : end - begin]),
-                known=known,
+                leaves=() if self._knows_entries else tuple(_hashes(entries)),
+                entries=tuple(entries) if self._knows_entries else None,
+                known=growth.known,
+                recovers=growth.recovers,
             )
-            note, text = self._ask(request, until)
-            known = text
-            self._signed = note.size
+            try:
+                _, text = self._ask(request, until)
+            except RefusedError as error:
+                if error.code is not Code.KEPT or end == growth.size:
+                    raise
+            self._signed = begin = end
         return text
 
     def _ask(self, request: Request, until: float) -> tuple[Note, bytes]:
@@ -202,12 +249,18 @@ class SignerAt:
 
 
 def exchange(
-    path: Path, data: bytes, *, until: float, met: Callable[[socket.socket], object] = lambda _: None
+    path: Path,
+    data: bytes,
+    *,
+    until: float,
+    met: Callable[[socket.socket], object] = lambda _: None,
+    most: int = _MOST_ANSWER,
 ) -> bytes:
     """Say something to anyone who listens at a path; the whole answer.
 
     Args:
         until: the moment, of the monotonic clock, up to which it is waited for. met: called with the connection.
+        most: bytes of an answer.
 
     Raises: SigningError: no one listens there, or the answer does not come in time, or does not end.
     """
@@ -222,7 +275,7 @@ def exchange(
             while part := connection.recv(65_536):
                 parts.append(part)
                 size += len(part)
-                if size > _MOST_ANSWER:
+                if size > most:
                     raise SigningError(f"the answer of the program at {path} is longer than a signer's", hint=_STATUS)
                 _wait_at_most(connection, until)
             return b"".join(parts)
@@ -240,18 +293,27 @@ def _wait_at_most(connection: socket.socket, until: float) -> None:
     connection.settimeout(left)
 
 
+def _hashes(entries: Sequence[bytes]) -> Iterator[bytes]:
+    for line in entries:
+        if (entry := skim(line)) is not None:
+            yield entry.hash
+
+
 def _tree(growth: Growth, size: int) -> Frontier:
     tree = Frontier()
-    for leaf in growth.leaves(0)[:size]:
+    for leaf in _hashes(growth.entries(0)[:size]):
         tree.append(leaf)
     return tree
 
 
 def _told(error: RefusedError) -> RefusedBySigner:
     hints = {
-        Code.NOT_CONSISTENT: "the ledger was rewritten: run `tally verify`, keep everything as it is",
-        Code.BEHIND: "the signer has signed more than this ledger has: run `tally verify`, keep everything as it is",
-        Code.ROLLED_BACK: "the signer's state was put back to an older one: restore it whole, from the newest backup",
+        Code.NOT_CONSISTENT: f"the ledger is another than the one that was signed: run `tally verify`, {_RECOVER}",
+        Code.BEHIND: f"the signer has signed more than this ledger has: run `tally verify`, {_RECOVER}",
+        Code.KEPT: f"the signer has signed more than this ledger has: run `tally verify`, {_RECOVER}",
+        Code.UNFIT: f"an entry was added that the recorder does not write: run `tally verify`, {_RECOVER}",
+        Code.OUTDATED: "run `tally service restart`",
+        Code.ROLLED_BACK: f"the signer's state was put back to an older one: restore it from the newest backup, {_RECOVER}",
         Code.FORBIDDEN: "`tally signer init` says who may have this store signed",
     }
     return RefusedBySigner(error.code, f"the signer refuses: {error}", hint=hints.get(error.code))

@@ -9,6 +9,7 @@ __all__ = [
     "canonical",
     "epochs",
     "extension",
+    "fastline",
     "go_json",
     "hashes",
     "keys",

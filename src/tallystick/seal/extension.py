@@ -1,9 +1,10 @@
 """What a signer signs: heads that extend the one it signed before, and nothing else (docs/format.md 9.4).
 
-Owns the state of one log, the rule by which it moves on, and the words in which both sides talk. The proof is the leaves
-themselves: who holds the roots of the complete subtrees of what was signed, and is given every leaf since, computes the new
-root alone. Shape of the request and its status codes: C2SP tlog-witness, add-checkpoint, with leaves in place of a proof of
-RFC 9162 2.1.4. Must not know where the state is kept, nor who asks.
+Owns the state of one log, the rule by which it moves on, and the words in which both sides talk. The proof is the entries
+themselves: who holds the roots of the complete subtrees of what was signed, and is given every entry since, computes the new
+root alone. Shape of the request and its status codes: C2SP tlog-witness, add-checkpoint, with the ledger's lines in place of
+a proof of RFC 9162 2.1.4; a signer of before takes their hashes alone (PROTOCOL 1). Must not know where the state is kept,
+nor who asks.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import base64
 import binascii
 import enum
 import re
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
@@ -20,18 +22,24 @@ from tallystick.model.verdict import Rule
 from tallystick.seal.merkle import EMPTY_ROOT, Frontier
 from tallystick.seal.note import Note, note_text, parse_note
 
+PROTOCOL = 2
+"""Of the requests that this program makes: it shows entries. In the first one there were hashes."""
 MOST_LEAVES = 4_096
-"""Leaves in one request. A log that is further ahead is signed at a size on the way."""
+"""Entries in one request. A log that is further ahead is signed at a size on the way."""
+STEP_BYTES = 256 << 10
+"""Bytes of entries after which a request begins that is not the first: a signer of before reads no longer one to its end."""
+MOST_REQUEST = 2 << 20
+"""Bytes of one request: an entry of any length fits."""
 
-_OLD = re.compile(rb"old (0|[1-9][0-9]{0,18})\Z")
-MOST_REQUEST = 512 << 10
-"""Bytes of one request."""
+_FIRST = re.compile(rb"(?:v2 (recover )?)?old (0|[1-9][0-9]{0,18})\Z")
 
 
 class Code(enum.IntEnum):
     """What became of a request, in the numbers of C2SP tlog-witness."""
 
     SIGNED = 200
+    KEPT = 202
+    """The entries are kept. Nothing is signed before those come that were signed when a signer knew only hashes."""
     MALFORMED = 400
     FORBIDDEN = 403
     """Anyone who asks may not have this log signed."""
@@ -40,6 +48,10 @@ class Code(enum.IntEnum):
     """What was signed is not what the request begins at: the answer says the size that was signed."""
     NOT_CONSISTENT = 422
     """The leaves do not lead from what was signed to what is to be signed."""
+    UNFIT = 415
+    """An entry is none that the ledger of this store can have at its place."""
+    OUTDATED = 426
+    """The request has hashes where entries are asked for: who asks is older than the signer."""
     BUSY = 429
     ROLLED_BACK = 460
     """The request shows a signature of this key over more than the signer remembers: its state is an old one."""
@@ -72,17 +84,20 @@ class LogState(msgspec.Struct, frozen=True):
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
-    """Sign the log at `size` with `root`: `leaves` are its entries from `old_size` on.
+    """Sign the log at `size` with `root`: `entries` are its lines from `old_size` on; None: `leaves` are their hashes.
 
-    `known` is the newest head that anyone who asks has, signed; it shows whether the signer's state is an old one.
+    `known` is the newest head that anyone who asks has, signed; it shows whether the signer's state is an old one. With
+    `recovers` a state that is one is to be brought up to that head.
     """
 
     store_id: str
     old_size: int
     size: int
     root: bytes
-    leaves: tuple[bytes, ...]
+    leaves: tuple[bytes, ...] = ()
+    entries: tuple[bytes, ...] | None = None
     known: bytes | None = None
+    recovers: bool = False
 
 
 def extend(state: LogState, request: Request) -> LogState:
@@ -119,8 +134,12 @@ def extend(state: LogState, request: Request) -> LogState:
 
 def request_text(request: Request) -> bytes:
     """A request as it is sent."""
-    lines = [b"old %d\n" % request.old_size]
-    lines += [base64.b64encode(leaf) + b"\n" for leaf in request.leaves]
+    if request.entries is None:
+        lines = [b"old %d\n" % request.old_size]
+        lines += [base64.b64encode(leaf) + b"\n" for leaf in request.leaves]
+    else:
+        lines = [b"v2 %bold %d\n" % (b"recover " if request.recovers else b"", request.old_size)]
+        lines += [entry + b"\n" for entry in request.entries]
     text = note_text(request.store_id, request.size, request.root)
     return b"".join((*lines, b"\n", text, b"\n", request.known or b""))
 
@@ -137,23 +156,26 @@ def parse_request(data: bytes) -> Request:
     text, closing, known = rest.partition(b"\n\n")
     if not separator or not closing:
         raise RefusedError(
-            Code.MALFORMED, "no request: `old SIZE`, leaves, an empty line, the text of a head, an empty line"
+            Code.MALFORMED, "no request: `v2 old SIZE`, entries, an empty line, the text of a head, an empty line"
         )
-    first, *leaves = head.split(b"\n")
-    old = _OLD.match(first)
-    if old is None or len(leaves) > MOST_LEAVES:
-        raise RefusedError(Code.MALFORMED, "the first line is not `old SIZE`, or there are too many leaves")
+    first, *shown = head.split(b"\n")
+    old = _FIRST.match(first)
+    if old is None or len(shown) > MOST_LEAVES:
+        raise RefusedError(Code.MALFORMED, "the first line is not `v2 old SIZE`, or there are too many entries")
+    are_entries = first.startswith(b"v2 ")
     try:
         note = parse_note(text + b"\n\n\xe2\x80\x94 x AAAAAAA=\n")
     except FormatError as error:
         raise RefusedError(Code.MALFORMED, str(error)) from error
     return Request(
         store_id=note.store_id,
-        old_size=int(old[1]),
+        old_size=int(old[2]),
         size=note.size,
         root=note.root,
-        leaves=tuple(_leaf(line) for line in leaves),
+        leaves=() if are_entries else tuple(_leaf(line) for line in shown),
+        entries=tuple(shown) if are_entries else None,
         known=known or None,
+        recovers=old[1] is not None,
     )
 
 
@@ -203,6 +225,12 @@ def refusal_text(error: RefusedError) -> bytes:
     return answer_text(error.code, f"{size}\n{error}".encode())
 
 
-def in_steps(signed: int, size: int) -> list[tuple[int, int]]:
-    """From where to where each request goes, for a log that is ahead by more leaves than one may hold."""
-    return [(at, min(at + MOST_LEAVES, size)) for at in range(signed, size, MOST_LEAVES)] or [(signed, size)]
+def in_steps(entries: Sequence[bytes], most_bytes: int = STEP_BYTES) -> Iterator[Sequence[bytes]]:
+    """The entries of each request, for a log that is ahead by more than one may hold; one without any for none."""
+    begin = size = 0
+    for end, entry in enumerate(entries):
+        if end > begin and (size + len(entry) > most_bytes or end - begin == MOST_LEAVES):
+            yield entries[begin:end]
+            begin, size = end, 0
+        size += len(entry) + 1
+    yield entries[begin:]

@@ -139,6 +139,8 @@ class _Reading:
 
     def _take(self, chain: Chain, meta: dict[str, Json]) -> None:
         self.take_end(epoch_of(meta), self.size)
+        if meta.get("type") == "recovery" and "cause" in meta:
+            self.remarks.append(_recovery(self.size, meta))
         self.whole.feed(meta)
         self._leaves += chain.head
         if self.size < self._covered_size:
@@ -236,6 +238,15 @@ def check_ledger(
         agreed=frozenset(levels),
         newest=newest,
         why_not_forward=lacks if live is not None else None,
+    )
+
+
+def _recovery(n: int, meta: dict[str, Json]) -> str:
+    """What an entry says of how the ledger went on after its signer had refused (9.6)."""
+    taken, aside, start = (meta.get(name, 0) for name in ("taken", "aside", "from"))
+    return (
+        f"ledger: entry {n} seals a recovery ({meta['cause']}): from entry {start} on, {taken} entries were taken back "
+        f"from the signer and {aside} were set aside"
     )
 
 

@@ -25,7 +25,7 @@ from tallystick.journal.home import Home
 from tallystick.recording.store_identity import read_store
 from tallystick.setup.install import own_installation, uninstall
 from tallystick.trust.anchors import targets
-from tallystick.trust.signer_setup import left_for_root
+from tallystick.trust.signer_removal import left_for_root
 
 _OF_THE_STORE = frozenset(
     (

@@ -17,6 +17,7 @@ from tallystick.errors import JournalError
 from tallystick.journal.durable import replace_file, write_whole
 from tallystick.seal.canonical import canonical
 from tallystick.seal.epochs import Epoch, later
+from tallystick.seal.keys import named_key
 
 SHORTEST, LONGEST = 60, 31 * 86_400
 """Seconds that an epoch may be meant to last."""
@@ -122,6 +123,12 @@ class EpochFile:
         named = f'"key":"{key}"'.encode()
         begin = next((n for n, line in enumerate(lines, 1) if named in line), 0)
         yield from map(_END.decode, lines[begin : begin + MOST_ENDS])
+
+    def row(self) -> dict[Epoch, bytes]:
+        """All ends, and the key that signed each."""
+        ends = [_END.decode(line) for line in self.path.read_bytes()[: self._size].splitlines()[1:]]
+        keys = [named_key(key) or b"" for key in (self.plan.key, *(end.key for end in ends))]
+        return dict(zip(ends, keys, strict=False))
 
     def close(self) -> None:
         """Let go of the file."""

@@ -97,6 +97,8 @@ def parse_status(data: bytes) -> dict[str, object]:
             found = msgspec.json.decode(said)
     except msgspec.MsgspecError:
         found = None
+    if code == b"403":
+        raise FormatError("the signer tells of itself only to its own users and root")
     if not isinstance(found, dict):
         raise FormatError("the answer of the signer is invalid")
     return found

@@ -23,7 +23,15 @@ from pathlib import Path
 import msgspec
 
 from tallystick.errors import JournalError
-from tallystick.seal.extension import MOST_REQUEST, Code, RefusedError, answer_text, parse_request, refusal_text
+from tallystick.seal.extension import (
+    MOST_REQUEST,
+    PROTOCOL,
+    Code,
+    RefusedError,
+    answer_text,
+    parse_request,
+    refusal_text,
+)
 from tallystick.seal.keys import did_key
 from tallystick.signer.peers import Permits, user_of
 from tallystick.signer.vault import Vault
@@ -32,6 +40,8 @@ SUFFIX = ".log"
 STATUS = b"status\n"
 EPOCHS = re.compile(rb"epochs ([0-9a-f]{32}) (did:key:[1-9A-HJ-NP-Za-km-z]{48}|-)\n\Z")
 """Asks for the ends of epochs of a store after the one that names a key, or for those from the first on."""
+ENTRIES = re.compile(rb"entries ([0-9a-f]{32}) (0|[1-9][0-9]{0,15})\n\Z")
+"""Asks for the entries that are kept of a store, from one on."""
 _SECONDS = 5.0
 _MOST_AT_ONCE = 32
 _MOST_OF_ONE_USER = 12
@@ -64,7 +74,8 @@ class Signer:
         try:
             return self._answer(user, data)
         except RefusedError as error:
-            self._count(error.code)
+            if error.code is not Code.KEPT:
+                self._count(error.code)
             return refusal_text(error)
         except JournalError as error:
             _LOG.error("%s", error)
@@ -87,6 +98,8 @@ class Signer:
         if not may:
             raise RefusedError(Code.BUSY, "too many requests; try again in a moment")
         if data == STATUS:
+            if user not in (0, os.getuid()) and all(user not in vault.uids for vault, _ in self._vaults.values()):
+                raise RefusedError(Code.FORBIDDEN, f"user {user} has no log here")
             return answer_text(Code.SIGNED, json.dumps(self.status(user)).encode())
         asked = EPOCHS.match(data)
         if asked is not None:
@@ -94,6 +107,11 @@ class Signer:
             with lock:
                 ends = vault.epochs.after(asked[2].decode()) if vault.epochs is not None else ()
                 return answer_text(Code.SIGNED, json.dumps([msgspec.to_builtins(end) for end in ends]).encode())
+        asked = ENTRIES.match(data)
+        if asked is not None:
+            vault, lock = self._vault(asked[1].decode(), user)
+            with lock:
+                return answer_text(Code.SIGNED, vault.kept.answer(int(asked[2])))
         request = parse_request(data)
         vault, lock = self._vault(request.store_id, user)
         with lock:
@@ -125,12 +143,19 @@ class Signer:
                 "size": vault.state.size,
                 "root": vault.state.root.hex(),
                 "signed_at": vault.signed_at,
+                "kept": vault.entries.size,
                 **_epoch(vault),
             }
             for store, (vault, _) in sorted(self._vaults.items())
             if user == 0 or user in vault.uids
         ]
-        return {"user": os.getuid(), "pid": os.getpid(), "logs": shown, "refusals": dict(self.refusals)}
+        return {
+            "protocol": PROTOCOL,
+            "user": os.getuid(),
+            "pid": os.getpid(),
+            "logs": shown,
+            "refusals": dict(self.refusals),
+        }
 
     def close(self) -> None:
         """Let go of all files."""

@@ -2,10 +2,12 @@
 
 Owns that file and the order of things: what is to be signed is durable before the signature leaves. A file that is
 damaged, or older than a signature that someone shows, signs nothing: key and memory are restored together, or not at
-all. Form: a first line with the key, then a line of canonical JSON for each head that was signed, with the hash of the
-line before it. Where there are epochs it also changes the key at the end of each: the next one is on disk before the
-end is written down, and only after that the old file is overwritten and gone (docs/decisions/0032). Must not know
-sockets.
+all. The entries themselves are in a file beside it, which is written first: what that has more was asked for and kept, so
+it is remembered; what it has less is asked for again, and must be what was signed.
+
+Form: a first line with the key, then a line of canonical JSON for each head that was signed, with the hash of the line
+before it. Where there are epochs it also changes the key at the end of each: the next one is on disk before the end is
+written down, and only after that the old file is overwritten and gone (docs/decisions/0032). Must not know sockets.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ from __future__ import annotations
 import fcntl
 import os
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from hashlib import sha256
 from pathlib import Path
 
@@ -24,8 +26,10 @@ from tallystick.journal.durable import replace_file, sync_folder, write_whole
 from tallystick.seal.canonical import canonical
 from tallystick.seal.epochs import Epoch, end_epoch
 from tallystick.seal.extension import Code, LogState, RefusedError, Request, extend
-from tallystick.seal.keys import PublicKey, SigningKey, did_key
+from tallystick.seal.keys import PublicKey, SigningKey, did_key, named_key
 from tallystick.seal.note import parse_note, sign_note, verify_note
+from tallystick.signer.entries import Entries, Own
+from tallystick.signer.entry_file import EntryFile, entries_path
 from tallystick.signer.epochs import EpochFile, epochs_path
 
 _MOST_SIGNED = 10_000
@@ -74,10 +78,14 @@ class Vault:
         self._clock, self._secrets, self._monotonic = clock, secrets, monotonic
         self._next = path.with_name(path.name + ".next")
         self.epochs = EpochFile(epochs_path(path)) if epochs_path(path).exists() else None
+        self._row: dict[Epoch, bytes] = {}
         try:
             if self.epochs is not None:
                 self._finish_change(self.epochs)
             self._open()
+            self.kept = EntryFile(entries_path(path), self.state.store_id)
+            self.entries = Entries(self.state.store_id)
+            self._load()
         except JournalError:
             if self.epochs is not None:
                 self.epochs.close()
@@ -129,6 +137,26 @@ class Vault:
             self.signed_at = last.at
         self._first, self._before, self._lines = lines[0], before, len(lines)
 
+    def _load(self) -> None:
+        """Read what is kept: what was not remembered before the power went is now, and what is not as signed goes."""
+        own, fits = self._own(None), True
+        try:
+            for line in self.kept.lines():
+                self.entries.load(line, own)
+                if self.entries.size == self.state.size:
+                    fits = self.entries.tree.root() == self.state.root
+        except FormatError:
+            fits = False
+        if not fits:
+            self._ask_again()
+        elif self.entries.size > self.state.size:
+            self._remember(self.entries.state)
+
+    def _ask_again(self) -> None:
+        """Keep nothing of what is kept: it is not what was signed."""
+        self.kept.set_aside()
+        self.entries = Entries(self.state.store_id)
+
     @property
     def public(self) -> PublicKey:
         """The public key."""
@@ -138,14 +166,72 @@ class Vault:
         """A signed head over the log as the request has it.
 
         Raises:
-            RefusedError: it does not extend what was signed, or this file is an old one. JournalError: the disk refused.
+            RefusedError: it does not extend what was signed, or this file is an old one; or the entries are kept, and there
+                are more to come before anything is signed. JournalError: the disk refused.
         """
         self.end_if_over()
+        if request.entries is None:
+            self._sign_again(request)
+        else:
+            self._extend(request, request.entries)
+        return sign_note(self.state.store_id, self.state.size, self.state.root, [self._key])
+
+    def _sign_again(self, request: Request) -> None:
+        """What a recorder of before asks for: hashes alone do not move the log on."""
         self._look_for_rollback(request)
-        state = extend(self.state, request)
-        if state != self.state:
-            self._remember(state)
-        return sign_note(state.store_id, state.size, state.root, [self._key])
+        if request.leaves and request.old_size == self.state.size:
+            why = "entries are signed, not hashes alone: the recorder is older than the signer, start it again"
+            raise RefusedError(Code.OUTDATED, why, size=self.state.size)
+        extend(self.state, request)
+
+    def _extend(self, request: Request, lines: Sequence[bytes]) -> None:
+        """Keep entries, and move on to them."""
+        if request.store_id != self.state.store_id:
+            raise RefusedError(Code.UNKNOWN_LOG, f"this is the signer of another log than {request.store_id}")
+        roots = self._look_for_rollback(request)
+        size = self.entries.size
+        if request.old_size != size:
+            why = f"{size} entries are kept; the request begins at {request.old_size}"
+            raise RefusedError(Code.BEHIND, why, size=size)
+        if size < self.state.size:
+            roots[self.state.size] = self.state.root
+        try:
+            batch = self.entries.read(lines, self._own(request.known), roots)
+        except RefusedError as error:
+            if size < self.state.size and error.code is Code.NOT_CONSISTENT:
+                self._ask_again()
+            raise
+        if batch.tree.size != request.size or batch.tree.root() != request.root:
+            why = "the log does not begin with what was signed: another size or root comes of it"
+            raise RefusedError(Code.NOT_CONSISTENT, why, size=size)
+        self.kept.append(lines)
+        if batch.tree.size > self.state.size:
+            try:
+                self._remember(LogState(self.state.store_id, batch.tree.size, batch.tree.subtrees))
+            except JournalError:
+                self.kept.cut(size)
+                raise
+        self.entries.take(batch)
+        if self.entries.size < self.state.size:
+            why = f"{self.entries.size} entries are kept of the {self.state.size} that were signed"
+            raise RefusedError(Code.KEPT, why, size=self.entries.size)
+
+    def _own(self, known: bytes | None) -> Own:
+        """What only this signer may say; `known` is a head that someone shows."""
+        own = first = bytes(self.public)
+        if self.epochs is not None:
+            if len(self._row) != self.epochs.number - 1:
+                self._row = self.epochs.row()
+            first = named_key(self.epochs.plan.key) or own
+
+        def left(n: int, others: frozenset[bytes]) -> bool:
+            try:
+                note = parse_note(known or b"")
+                return note.store_id == self.state.store_id and note.size > n and bool(verify_note(note, [*others]))
+            except FormatError:
+                return False
+
+        return Own(key=own, first=first, ended=self._row.get, left=left)
 
     # Epochs ----------------------------------------------------------------------------------------------------------
 
@@ -206,18 +292,28 @@ class Vault:
 
     # Memory ----------------------------------------------------------------------------------------------------------
 
-    def _look_for_rollback(self, request: Request) -> None:
-        """A head with a good signature of ours, that we do not remember, was signed by a later state of this file."""
+    def _look_for_rollback(self, request: Request) -> dict[int, bytes]:
+        """A head with a good signature of ours, that we do not remember, was signed by a later state of this file.
+
+        Returns: the root that it must come to at that size, where the request is to bring the state up to it.
+        """
         if request.known is None:
-            return
+            return {}
         try:
             note = parse_note(request.known)
             is_ours = bool(verify_note(note, [self.public])) and note.store_id == self.state.store_id
         except FormatError:
-            return  # anyone who asks has a damaged head: that is theirs to find
-        if is_ours and (note.size > self.state.size or (note.size == self.state.size and note.root != self.state.root)):
-            why = f"this key signed {note.size} entries, and the signer remembers {self.state.size}: its file is an old one"
-            raise RefusedError(Code.ROLLED_BACK, why, size=self.state.size)
+            return {}  # anyone who asks has a damaged head: that is theirs to find
+        if (
+            not is_ours
+            or note.size < self.state.size
+            or (note.size == self.state.size and note.root == self.state.root)
+        ):
+            return {}
+        if request.recovers and self.state.size < note.size <= request.size:
+            return {note.size: note.root}
+        why = f"this key signed {note.size} entries, and the signer remembers {self.state.size}: its file is an old one"
+        raise RefusedError(Code.ROLLED_BACK, why, size=self.state.size)
 
     def _remember(self, state: LogState) -> None:
         at = self._clock()
@@ -231,8 +327,7 @@ class Vault:
     def _append(self, line: bytes) -> None:
         size = os.fstat(self._file).st_size
         try:
-            write_whole(self._file, line + b"\n")
-            os.fdatasync(self._file)
+            write_whole(self._file, line + b"\n")  # the entries are durable: from them it is remembered again
         except OSError as error:
             os.ftruncate(self._file, size)
             raise JournalError(f"cannot write {self.path}: {error.strerror}", hint="is the disk full?") from error
@@ -249,6 +344,7 @@ class Vault:
     def close(self) -> None:
         """Let go of the file."""
         os.close(self._file)
+        self.kept.close()
         if self.epochs is not None:
             self.epochs.close()
 

@@ -10,6 +10,8 @@ __all__ = [
     "rebuild",
     "secrets",
     "signer",
+    "signer_recovery",
+    "signer_removal",
     "signer_setup",
     "sudo_command",
     "tamper_signals",

@@ -37,7 +37,7 @@ def as_user(uid: int, work: Callable[[], str]) -> str:
     """
     if os.geteuid() == uid:
         return work()
-    for name in ("ascii", "utf-8"):
+    for name in ("ascii", "utf-8", "utf-16-le"):
         codecs.lookup(name)  # the child may not be able to read where this program's modules are
     reading, writing = os.pipe()
     child = os.fork()

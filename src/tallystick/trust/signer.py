@@ -14,13 +14,14 @@ from pathlib import Path
 
 import msgspec
 
-from tallystick.errors import FormatError, JournalError
+from tallystick.errors import FormatError, JournalError, TallystickError
 from tallystick.journal.home import Home
 from tallystick.journal.ledger import read_note
 from tallystick.journal.signing import PATIENCE_SECONDS, SignerAt, SignerPlace, exchange, signer_place
 from tallystick.model.verdict import Level
 from tallystick.recording.store_identity import read_store
 from tallystick.seal.epochs import Epoch, epoch_of
+from tallystick.seal.extension import PROTOCOL
 from tallystick.seal.keys import named_key
 from tallystick.seal.ledgercheck import KnownHead
 from tallystick.seal.note import verify_note
@@ -106,6 +107,8 @@ class SignerReport(msgspec.Struct, frozen=True, kw_only=True):
     size: int | None = None
     root: bytes | None = None
     signed_at: str | None = None
+    kept: int | None = None
+    """How many entries it keeps; None: it is an older signer, which only has their hashes."""
     epochs: Followed | None = None
     """Where its epochs lead, if its key is one that is erased."""
     refusals: dict[str, int] = {}
@@ -140,6 +143,7 @@ class _Log(msgspec.Struct, frozen=True):
     size: int
     root: str
     signed_at: str | None = None
+    kept: int | None = None
 
 
 class _Said(msgspec.Struct, frozen=True):
@@ -229,6 +233,7 @@ def _asked(home: Home, report: SignerReport, pin: Pin) -> SignerReport:
         size=log.size,
         root=root,
         signed_at=log.signed_at,
+        kept=log.kept,
         epochs=epochs,
         refusals=told.refusals,
         problems=tuple(problems),
@@ -247,6 +252,34 @@ def live_key(path: Path, store: str) -> str:
         raise JournalError(
             f"the signer at {path} knows nothing of store {store}", hint="`tally signer init` makes a key"
         )
+    return key
+
+
+def is_outdated(pin: Pin) -> bool:
+    """Whether the signer that runs is of an older version than this program."""
+    try:
+        return ask_status(Path(pin.socket))[1].get("protocol") != PROTOCOL
+    except TallystickError:
+        return False
+
+
+def row_keys(home: Home, pin: Pin) -> tuple[bytes, ...]:
+    """The key that was written down, and those that follow from it by the ends of epochs that the ledger has."""
+    sealed = [end for entry in ledger_entries(home, holding=b'"epoch"') if (end := epoch_of(entry.meta)) is not None]
+    names = (pin.key, *(end.key for end in _followed(sealed, pin.key, pin.store)))
+    return tuple(key for name in names if (key := named_key(name)) is not None)
+
+
+def current_key(pin: Pin) -> str:
+    """The did:key that a store's signer signs with now, which is the one written down, or follows from it by its epochs.
+
+    Raises: JournalError: it is another, or no one answers.
+    """
+    key = live_key(Path(pin.socket), pin.store)
+    signer = SignerAt(SignerPlace(pin.socket, pin.key))
+    ends = () if pin.epoch_seconds is None else tuple(signer.ends(pin.store, None))
+    if key not in (pin.key, *(end.key for end in _followed(ends, pin.key, pin.store))):
+        raise JournalError("the signer has another key than the administrator wrote down", hint="`tally signer status`")
     return key
 
 

@@ -33,7 +33,7 @@ from tallystick.signer.server import SUFFIX
 from tallystick.signer.vault import make_vault, vault_owner
 from tallystick.trust.anchors import keys_of
 from tallystick.trust.drop_privileges import as_user
-from tallystick.trust.signer import ask_status, live_key
+from tallystick.trust.signer import ask_status, is_outdated, live_key
 from tallystick.trust.signer_program import (
     LABEL,
     Places,
@@ -105,7 +105,7 @@ def plan(home: Home, *, user: str = USER, places: Places | None = None, epochs: 
     found = _look(home, owner)
     pins = list(read_pins(places.pins))
     own = next((pin for pin in pins if pin.store == found.store), None)
-    if own is not None and _is_done(own, found, epochs):
+    if own is not None and _is_done(own, found, epochs) and not is_outdated(own):
         raise JournalError(f"store {found.store} already has a signer", hint="run `tally signer status`")
     if own is not None and own.epoch_seconds is not None:
         epochs = own.epoch_seconds
@@ -281,46 +281,6 @@ def command(places: Places) -> list[str]:
         " from tallystick.signer.__main__ import main; sys.exit(main(sys.argv[1:]))"
     )
     return [str(interpreter()), "-I", "-S", "-c", code, str(places.folder), str(places.socket)]
-
-
-def left_for_root(store: str, *, places: Places | None = None) -> tuple[str, ...]:
-    """The commands with which root removes the signer of a store that goes: all of it, unless other stores use it too."""
-    places = places or usual_places()
-    pin, vault = places.pins / f"{store}.json", places.folder / f"{store}{SUFFIX}"
-    if not pin.exists():
-        return ()
-    own = (f"sudo rm -f {pin} {vault} {epochs_path(vault)}",)
-    if any(path != pin for path in places.pins.glob("*.json")):
-        return own
-    user = _signer_user(pin)
-    ending = {
-        places.unit: f"sudo systemctl disable --now {places.unit.name}; sudo rm {places.unit}",
-        places.plist: f"sudo launchctl bootout system/{LABEL}; sudo rm {places.plist}",
-    }
-    stop = [command for path, command in ending.items() if path.exists()] or _kill(places)
-    return (*stop, *own, f"sudo rm -r {places.program} {places.folder}", *([f"sudo userdel {user}"] if user else ()))
-
-
-def _kill(places: Places) -> list[str]:
-    try:
-        _, said = ask_status(places.socket)
-    except TallystickError:
-        return []
-    pid = said.get("pid")
-    if isinstance(pid, int):
-        return [f"sudo kill {pid}"]
-    return []
-
-
-def _signer_user(pin: Path) -> str | None:
-    """The name of the signer's user, where it is one that `init` makes; None for a user of the administrator's own."""
-    try:
-        name = pwd.getpwuid(msgspec.json.decode(pin.read_bytes(), type=Pin).signer).pw_name
-    except (OSError, KeyError, msgspec.MsgspecError):
-        return None
-    if name != USER:
-        return None
-    return name
 
 
 # The key and the process -----------------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import tempfile
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tallystick.errors import JournalError
+from tallystick.signer.entry_file import EntryFile, entries_path
 from tallystick.trust.signer_setup import start
 from tests.support.cases import each_second
 from tools.redteam.machine import AGENT, LEVELS, SIGNER, Machine, Table, kept_table, library, missing, record
@@ -99,6 +101,9 @@ def test_a_signers_state_that_was_put_back_is_reported_and_signs_nothing(machine
     machine._end_signer()
     lines = log.read_bytes().splitlines(keepends=True)
     log.write_bytes(b"".join(lines[:-2]))
+    kept = EntryFile(entries_path(log), log.stem)
+    kept.cut(json.loads(lines[-3])["size"])
+    kept.close()
     start(machine.places, SIGNER)
     found = machine.verify("A3")
     assert (found.exit_code, "put back to an older one" in found.why) == (2, True)

@@ -17,6 +17,7 @@ from tallystick.display.text import one_line
 if TYPE_CHECKING:
     from tallystick.signer.pins import Pin
     from tallystick.trust.signer import SignerReport
+    from tallystick.trust.signer_recovery import Difference, Recovery
     from tallystick.trust.signer_setup import Plan
 
 signer = Group(
@@ -28,6 +29,11 @@ signer = Group(
         "run": ("tallystick.cli.trust.signer:run", "Run the signer under a supervisor of your own."),
         "status": ("tallystick.cli.trust.signer:status", "Show who signs this store, and the signer's state."),
         "verify": ("tallystick.cli.trust.signer:verify", "Compare the store with the state of its signer."),
+        "restore": ("tallystick.cli.trust.signer:restore", "Bring a deleted ledger back from the signer."),
+        "recover": (
+            "tallystick.cli.trust.signer:recover",
+            "Continue where the signer refuses, and seal what happened.",
+        ),
         "leave": ("tallystick.cli.trust.signer:leave", "Return to a key of the store's own."),
     },
 )
@@ -127,12 +133,21 @@ def _facts(found: SignerReport) -> Iterator[tuple[str, str]]:
         yield ("key" if found.epochs is None else "first key"), one_line(found.pin.key)
     if found.size is not None:
         yield "remembers", f"{found.size:,} entries of the ledger, signed {one_line(found.signed_at or 'never')}"
+        yield "keeps", _kept(found)
     if found.epochs is not None:
         yield "epochs", one_line(found.epochs.told(system_clock()))
     if found.refusals:
         yield "refused", ", ".join(f"{count:,} × {one_line(kind)}" for kind, count in sorted(found.refusals.items()))
     yield from (("problem", one_line(problem)) for problem in found.problems)
     yield from (("ALARM", one_line(alarm)) for alarm in found.alarms)
+
+
+def _kept(found: SignerReport) -> str:
+    if found.kept is None:
+        return "only hashes: it is an older signer; `sudo tally signer init` brings it up to date"
+    if found.kept < (found.size or 0):
+        return f"{found.kept:,} entries so far: it had only hashes, and takes the others with the next signature"
+    return f"{found.kept:,} entries, which `tally signer restore` brings back"
 
 
 @click.command("verify", cls=Command, example="tally signer verify")
@@ -142,6 +157,60 @@ def verify(call: Run) -> None:
     from tallystick.cli.trust.verify import verify as verify_store
 
     click.get_current_context().invoke(verify_store, require="A3")
+
+
+@click.command("restore", cls=Command, example="tally signer restore")
+@pass_run
+def restore(call: Run) -> None:
+    """Bring a deleted ledger back from the signer.
+
+    Of a ledger that is there, only show how it differs from what the signer keeps. Exit code 2 if anything is missing.
+    """
+    from tallystick.trust.signer_recovery import restore as restore_ledger
+
+    was_there = call.home.exists
+    found = restore_ledger(call.home)
+    call.answer("signer-difference", found, _difference(found, was_there=was_there))
+    if found.missing or (was_there and found.signer_has_more):
+        raise SystemExit(2)
+
+
+def _difference(found: Difference, *, was_there: bool) -> Iterator[str]:
+    if not was_there:
+        yield f"the ledger is back: {found.kept:,} entries of store {found.store}, as the signer keeps them"
+    elif found.signer_has_more:
+        yield f"the ledger on disk differs from entry {found.common:,} on: `tally signer recover` goes on from it"
+    else:
+        yield f"the ledger on disk has all {found.kept:,} entries that the signer keeps"
+    if was_there:
+        for whose, entries in (("only the signer has", found.only_kept), ("only on disk is", found.only_on_disk)):
+            yield from (one_line(f"  {whose} {said.n}: {said.type} {said.recorded} {said.session}") for said in entries)
+    if found.missing:
+        yield f"{len(found.missing):,} sessions that it names are not there:"
+        yield from (f"  {one_line(sid)}" for sid in found.missing[:20])
+
+
+@click.command("recover", cls=Command, example="tally signer recover")
+@pass_run
+def recover(call: Run) -> None:
+    """Continue where the signer refuses, and seal what happened.
+
+    What the signer keeps stands. What was on disk instead is set aside and shown; verification shows the recovery.
+    """
+    from tallystick.trust.signer_recovery import recover as recover_ledger
+
+    found = recover_ledger(call.home)
+    call.answer("signer-recovery", found, _recovered(found))
+
+
+def _recovered(found: Recovery) -> Iterator[str]:
+    if found.cause is None:
+        yield f"nothing to recover from: the signer signs the ledger as it is, {found.size:,} entries"
+        return
+    yield f"a recovery is sealed ({found.cause}); {found.size:,} entries are signed"
+    if found.aside is not None:
+        yield f"set aside: {one_line(found.aside)}; {found.said_again:,} of its entries were sealed again"
+    yield from _difference(found.difference, was_there=True)
 
 
 @click.command("leave", cls=Command, example="tally signer leave")
