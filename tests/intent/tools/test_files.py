@@ -24,7 +24,7 @@ def test_a_tool_does_to_files_what_its_name_says(tool: str, args: Any, expected:
         ("save", {"path": "a", "content": "x"}, "x\n"),
         ("save", {"path": "a", "content": "x\n"}, "x\n"),
         ("apply_patch", "*** Begin Patch\n*** Add File: a\n+x\n+\n*** End Patch", "x\n\n"),
-        ("Write", {"file_path": "a", "content": "half \ud83d"}, None),
+        ("Write", {"file_path": "a", "content": "half \ud83d"}, "half \ufffd"),
     ],
 )
 def test_what_a_file_holds_afterwards_is_known_only_where_the_call_tells_it_whole(
