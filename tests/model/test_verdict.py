@@ -6,6 +6,8 @@ import itertools
 import json
 from typing import Any
 
+import msgspec
+
 from tallystick.model.verdict import (
     Authenticity,
     Completeness,
@@ -50,8 +52,15 @@ def defect(rule: Rule, n: int | None = 1) -> Defect:
 
 def test_only_limits_versions_and_what_is_no_journal_are_malformed() -> None:
     for rule, n in itertools.product(Rule, (None, 0, 1)):
-        expected = rule in (Rule.LIMIT, Rule.VERSION) or (n == 0 and rule in (Rule.LINE, Rule.MEMBER))
+        expected = n is not None and rule in (Rule.LIMIT, Rule.VERSION)
+        expected |= n == 0 and rule in (Rule.LINE, Rule.MEMBER)
         assert defect(rule, n).is_malformed is expected
+
+
+def test_what_a_head_covers_is_tampered_with_whatever_is_wrong_but_its_version() -> None:
+    for rule in Rule:
+        sealed = msgspec.structs.replace(defect(rule, 0), is_sealed=True)
+        assert sealed.is_malformed is (rule is Rule.VERSION)
 
 
 def test_defects_are_ordered_by_entry_and_then_by_rule() -> None:

@@ -13,13 +13,12 @@ from collections import deque
 from collections.abc import Iterator
 from hashlib import blake2b
 
-import msgspec
-
 from tallystick.agents import Shape
 from tallystick.capture.history import Piece, prefix_digest
 from tallystick.capture.transcript import Change, Clock, Damage, LineTranscript, WholeTranscript
 from tallystick.errors import SourceError
 from tallystick.ingest.transcript_events import Recording, Refresh, TranscriptFile
+from tallystick.model.raw import bytes_of
 from tallystick.model.step import Event, Json, Loss, Opening, Step
 from tallystick.recording.session_writer import SessionWriter
 
@@ -204,14 +203,6 @@ class FollowedLines(Recording):
             self._note_read(self._file.offset, self._file.digest)
 
 
-def _bytes_of(step: Step) -> bytes:
-    """Something that is the same for the same step alone."""
-    try:
-        return msgspec.msgpack.encode(step)
-    except (TypeError, UnicodeEncodeError):  # a value that JSON has not
-        return repr(step).encode("utf-8", "surrogatepass")
-
-
 def _failed(error: Exception, file: LineTranscript) -> Piece:
     """What is told of a line that its reader could not bear."""
     loss = Loss(kind="bad_line", detail=f"{type(error).__name__}: {error}"[:300], fault=True)
@@ -284,7 +275,7 @@ class FollowedWhole(Recording):
             return False
         if isinstance(event, Opening):
             return event.session not in self._openings
-        digest = blake2b(_bytes_of(event), digest_size=8).digest()
+        digest = blake2b(bytes_of(event), digest_size=8).digest()
         key = event.source_id
         if key is None:
             key = digest.hex()

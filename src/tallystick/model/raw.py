@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
+import msgspec
+
 from tallystick.model.pattern import pattern_of
 
 Raw: TypeAlias = bool | int | float | str | list[Any] | Mapping[str, Any] | None
@@ -60,6 +62,14 @@ def legible(value: Raw) -> Raw:
     if isinstance(value, list):
         return [legible(item) for item in value]
     return value
+
+
+def bytes_of(value: object) -> bytes:
+    """Something that is the same for the same value alone, also for one that no encoding holds."""
+    try:
+        return msgspec.msgpack.encode(value)
+    except (TypeError, UnicodeEncodeError):  # a value that JSON has not
+        return repr(value).encode("utf-8", "surrogatepass")
 
 
 def _legible_text(text: str) -> str:

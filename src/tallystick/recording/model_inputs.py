@@ -12,6 +12,7 @@ from hashlib import blake2b, sha256
 
 import msgspec
 
+from tallystick.model.raw import bytes_of
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Json
 from tallystick.recording.record import SessionRecord, as_said
@@ -40,11 +41,7 @@ class Said(msgspec.Struct, frozen=True, kw_only=True):
     def key(self) -> bytes:
         """The same for the same thing said."""
         said = (self.type, self.source_id, self.values)
-        try:
-            data = msgspec.json.encode(said)
-        except (TypeError, UnicodeEncodeError):  # a value that JSON has not
-            data = repr(said).encode("utf-8", "surrogatepass")
-        return blake2b(data, digest_size=16).digest()
+        return blake2b(bytes_of(said), digest_size=16).digest()
 
 
 class Index:

@@ -26,6 +26,7 @@ from tallystick.agents.kit.spelling import words
 from tallystick.agents.recognition import count_members, objects
 from tallystick.catalog.agents import AGENTS
 from tallystick.errors import FormatError
+from tallystick.model.raw import bytes_of
 from tallystick.model.step import Event, Json, Loss, Opening, Step
 
 _MOST_HELD = 64
@@ -74,7 +75,7 @@ class Duplicates:
 
 
 def _content(event: Happening) -> bytes:
-    return msgspec.json.encode(msgspec.structs.replace(event, place=0))
+    return bytes_of(msgspec.structs.replace(event, place=0))
 
 
 class InOrder:

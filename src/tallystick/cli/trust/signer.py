@@ -32,7 +32,7 @@ signer = Group(
         "restore": ("tallystick.cli.trust.signer:restore", "Bring a deleted ledger back from the signer."),
         "recover": (
             "tallystick.cli.trust.signer:recover",
-            "Continue where the signer refuses, and seal what happened.",
+            "Go on where the signer refuses, and seal what happened.",
         ),
         "leave": ("tallystick.cli.trust.signer:leave", "Return to a key of the store's own."),
     },
@@ -193,7 +193,7 @@ def _difference(found: Difference, *, was_there: bool) -> Iterator[str]:
 @click.command("recover", cls=Command, example="tally signer recover")
 @pass_run
 def recover(call: Run) -> None:
-    """Continue where the signer refuses, and seal what happened.
+    """Go on where the signer refuses, and seal what happened.
 
     What the signer keeps stands. What was on disk instead is set aside and shown; verification shows the recovery.
     """
