@@ -43,10 +43,7 @@ def test_what_a_hook_told_is_seen_and_not_recorded_again(
 def test_a_session_that_begins_with_anothers_history_forks_from_it(
     home: Home, session_writer: SessionWriter, witness: TranscriptFollower, tmp_path: Path
 ) -> None:
-    first = Claude(tmp_path, "aaaa")
-    first.write(prompt("one"), says("m1", "yes"), prompt("two"))
-    witness.watch("claude-code", "aaaa", str(first.path))
-    witness.finish("claude-code", "aaaa")
+    first = ended(witness, tmp_path)
     witness.watch("claude-code", "bbbb", str(fork_of(first, "bbbb", prompt("another way"))))
     assert witness.settle()
     steps = steps_of(home, session_writer, "bbbb")
@@ -82,6 +79,15 @@ def test_a_file_that_names_another_parent_on_record_outranks_the_hook_that_named
     assert [parent.partition("#")[0] for parent in opening.parents] == [sids[holder]]
 
 
+def ended(witness: TranscriptFollower, folder: Path) -> Claude:
+    """A session whose file was read to its end."""
+    first = Claude(folder, "aaaa")
+    first.write(prompt("one"), says("m1", "yes"), prompt("two"))
+    witness.watch("claude-code", "aaaa", str(first.path))
+    witness.finish("claude-code", "aaaa")
+    return first
+
+
 def fork_of(first: Claude, session: str, *own: dict[str, Json]) -> Path:
     """A file of another session that begins with the history of the first, and goes on by itself."""
     path = first.path.with_name(f"{session}.jsonl")
@@ -93,10 +99,7 @@ def fork_of(first: Claude, session: str, *own: dict[str, Json]) -> Path:
 def test_a_fork_whose_file_is_written_anew_records_nothing_of_the_common_history(
     home: Home, session_writer: SessionWriter, witness: TranscriptFollower, tmp_path: Path
 ) -> None:
-    first = Claude(tmp_path, "aaaa")
-    first.write(prompt("one"), says("m1", "yes"), prompt("two"))
-    witness.watch("claude-code", "aaaa", str(first.path))
-    witness.finish("claude-code", "aaaa")
+    first = ended(witness, tmp_path)
     second = fork_of(first, "bbbb", prompt("another way"))
     whole = second.read_bytes()
     witness.watch("claude-code", "bbbb", str(second))

@@ -15,7 +15,8 @@ from tallystick.seal.keys import SigningKey, did_key
 from tallystick.signer.pins import Pin, write_pin
 from tallystick.trust.anchors import Target, anchor
 from tallystick.trust.external_evidence import outlook
-from tallystick.trust.missing_store import Memory, is_missing, verdict_on_missing
+from tallystick.trust.missing_store import Memory, verdict_on_missing
+from tallystick.trust.verify import is_store
 from tallystick.trust.verify_named import verify
 from tests.support.cases import each
 from tests.support.sealed import record
@@ -57,7 +58,7 @@ def test_a_head_that_was_saved_says_that_there_was_a_store(tmp_path: Path, folde
     record(home, 2)
     head = home.note.read_bytes()
     store = deleted(home, folder=folder)
-    assert is_missing(home)
+    assert not is_store(home.folder)
     assert f"ledger entries of store {store} was saved earlier" in said(verify(home=home.folder, remembered=head))
     assert "was saved earlier" in said(verify(home.folder, remembered=head))
     assert "was saved earlier" in said(verify("3f9a", home=home.folder, remembered=head))

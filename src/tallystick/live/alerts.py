@@ -17,7 +17,7 @@ from tallystick.guard.policy_change import Change
 from tallystick.journal.archive import system_clock
 from tallystick.model.decision import Call, Decision, Effect
 from tallystick.model.step import Json, Ref, Source, Step
-from tallystick.policy.alert import Alert, alert_of_alarm, alert_of_broken_policy, alert_of_decision, alert_of_killed
+from tallystick.policy.alert import Alert, alert_of_broken_policy, alert_of_decision
 from tallystick.recording.alert_chain import AlertChain, known_head, milliseconds_of, place_of
 from tallystick.recording.record import SessionRecord
 from tallystick.recording.session_writer import SessionWriter
@@ -88,14 +88,6 @@ class LiveAlerts:
             return
         now = milliseconds_of(system_clock())
         self._add(record, alert_of_broken_policy("recorder", change.error, policy=change.digest, created_at=now))
-
-    def of_alarm(self, record: SessionRecord, said: str) -> None:
-        """Seal the alert of a sign of tampering."""
-        self._add(record, alert_of_alarm("recorder", said, created_at=milliseconds_of(system_clock())))
-
-    def of_killed(self, record: SessionRecord, pid: int) -> None:
-        """Seal the alert of a recorder that was ended by someone else."""
-        self._add(record, alert_of_killed("recorder", pid, created_at=milliseconds_of(system_clock())))
 
     def _add(self, record: SessionRecord, alert: Alert) -> None:
         if self._chain is None:

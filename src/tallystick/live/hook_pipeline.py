@@ -22,6 +22,7 @@ from tallystick.capture.agent_process import AgentProcess
 from tallystick.capture.programs import ANSWER, PROBE
 from tallystick.errors import FormatError, TallystickError
 from tallystick.guard.policy_change import Change, step_of_change
+from tallystick.journal.archive import system_clock
 from tallystick.live.agreement import LiveAgreement
 from tallystick.live.alerts import LiveAlerts, decided_step
 from tallystick.live.configuration import Sighting, environment_of_hook
@@ -36,7 +37,7 @@ from tallystick.live.unreadable import Doubt, check_plain, read_again
 from tallystick.live.working_dirs import Folders, Whereabouts
 from tallystick.model.decision import Call, Decision, Effect
 from tallystick.model.step import Event, Json, Loss, Opening, Ref, SessionKind, Source, Step
-from tallystick.policy.alert import alert_of_decision
+from tallystick.policy.alert import Alert, alert_of_alarm, alert_of_decision, alert_of_killed
 from tallystick.recording.alert_chain import milliseconds_of, place_of
 from tallystick.recording.checkpoints.auto import Checkpointing
 from tallystick.recording.isolation import with_isolation
@@ -393,17 +394,17 @@ class HookPipeline:
 
     def note_alarm(self, said: str) -> None:
         """Record a sign of tampering around the store. In whatever thread it was found."""
-        try:
-            with self.session_writer.lock:
-                self._alerts.of_alarm(self.session_writer.open(Opening(session=SESSION, agent=RECORDER)), said)
-        except TallystickError as failure:
-            self.counts.last_error = str(failure)
+        self._note_alert(alert_of_alarm(SESSION, said, created_at=milliseconds_of(system_clock())))
 
     def note_killed(self, pid: int) -> None:
         """Record that the recorder before this one was ended by someone else."""
+        self._note_alert(alert_of_killed(SESSION, pid, created_at=milliseconds_of(system_clock())))
+
+    def _note_alert(self, alert: Alert) -> None:
+        """Seal an alert of the recorder's own."""
         try:
             with self.session_writer.lock:
-                self._alerts.of_killed(self.session_writer.open(Opening(session=SESSION, agent=RECORDER)), pid)
+                self._alerts.of_decision(self.session_writer.open(Opening(session=SESSION, agent=RECORDER)), alert)
         except TallystickError as failure:
             self.counts.last_error = str(failure)
 

@@ -141,7 +141,7 @@ def _payloads(adapter: HookAdapter, delivery: Delivery) -> Iterator[Payload]:
         for members in (value, _completed(value, _before_call(adapter.NAME))):
             try:
                 payload = adapter.parse(_written(members), delivery.event)
-            except Exception:  # a fault of an adapter, too: then nothing is known of what was asked
+            except Exception:  # a fault of an adapter, too: then what was asked cannot be told
                 continue
             yield payload if members is value else replace(payload, session="", events=())
             break

@@ -19,6 +19,7 @@ from tallystick.seal.keys import parse_did_key
 from tallystick.seal.note import Note, parse_note, verify_note
 from tallystick.trust.anchors import Target
 from tallystick.trust.external_evidence import ExternalEvidence
+from tallystick.trust.verify import is_store
 
 _MOST_STORES = 20
 
@@ -36,17 +37,12 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True):
     """Places that are known to have heads of it."""
 
 
-def is_missing(home: Home) -> bool:
-    """Whether nothing of a record is in a folder, or the folder itself is not there."""
-    return not home.ledger.exists() and not home.journals.is_dir() and not home.note.exists()
-
-
 def verdict_on_missing(home: Home, known: Memory) -> Verdict | None:
     """The verdict on a store that is not there, by what others know of it; None: it is there, or no one knows of any.
 
     Raises: FormatError: the pinned key is not a did:key.
     """
-    if not is_missing(home):
+    if is_store(home.folder):
         return None
     notes = list(known.around.notes)
     found = [*known.around.alarms, *_of_remembered(known), *_of_places(known, notes)]
