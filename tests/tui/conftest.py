@@ -18,6 +18,7 @@ import pytest
 from textual.events import Key
 from textual.keys import _character_to_key
 from textual.pilot import Pilot
+from textual.widgets import Input
 
 from tallystick.ingest.adapters import adapters
 from tallystick.ingest.histories import Reading, find_histories, import_histories
@@ -176,6 +177,12 @@ def _nobody_waits_long(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         browse_upkeep, "in_processes", lambda _, jobs, __: ((n, browse_upkeep.check(job)) for n, job in enumerate(jobs))
     )
+
+
+@pytest.fixture(autouse=True)
+def _no_cursor_blinks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Or a picture depends on how long it took: half a second after the last key there is no cursor in it."""
+    monkeypatch.setattr(Input, "_toggle_cursor", lambda _: None)
 
 
 @pytest.fixture
