@@ -70,6 +70,9 @@ npx sequelize-cli db:drop
 docker exec pg psql -U postgres -c 'DROP DATABASE prod'
 docker compose exec -T db dropdb shop
 docker exec redis redis-cli FLUSHALL
+echo FLUSHALL | redis-cli
+printf 'MULTI\\nFLUSHALL\\nEXEC\\n' | redis-cli -h cache
+docker exec -i redis redis-cli <<< 'flushdb async'
 kubectl exec -it pg-0 -- psql -c 'drop table users'
 poetry run alembic downgrade base
 etcdctl del --prefix /
@@ -85,6 +88,8 @@ dropdb shop_test
 dropdb --if-exists test
 createdb shop
 redis-cli get flushall_at
+echo 'get flushall' | redis-cli
+echo FLUSHALL > todo.txt
 redis-cli del key
 mongosh --eval 'db.users.find()'
 npx prisma migrate dev
@@ -133,6 +138,13 @@ def of_tool(tool: str, args: dict[str, object]) -> CallReading:
         ("mcp__mysql__mysql_query", {"sql": "/* tidy */ -- now\ndelete from orders"}, True),
         ("mcp__db__run", {"request": {"sql": "drop table users"}}, True),
         ("mcp__redis__execute", {"command": "FLUSHALL"}, True),
+        ("mcp__redis__execute", {"command": "# tidy up\nFLUSHALL"}, True),
+        ("mcp__redis__execute", {"command": "# \x01\r\nflushdb async"}, True),
+        ("mcp__redis__execute", {"command": f"# {'-' * 200}\n FLUSHALL"}, True),
+        ("mcp__redis__execute", {"command": ": 'x'; FLUSHALL"}, True),
+        ("mcp__redis__execute", {"commands": ["MULTI", "2 FLUSHALL", "EXEC"]}, True),
+        ("mcp__redis__execute", {"commands": [["FLUSHALL"]]}, True),
+        ("mcp__redis__execute", {"command": "EVAL \"redis.call('FLUSHALL')\" 0"}, True),
         ("mcp__redis__flush_db", {}, True),
         ("mcp__redis__execute", {"command": "GET flushall"}, False),
         ("mcp__postgres__query", {"sql": "SELECT 'drop table'"}, False),

@@ -1,8 +1,8 @@
 """Databases that lose tables or rows.
 
-Owns which statements and commands do that, and which names of databases say that they are for tests. Must not know whose a
-database is: where it is a file, the file's past tells. Sources: the references of PostgreSQL, MySQL, SQLite, MongoDB and
-Redis; the commands of the frameworks' migration tools.
+Owns which statements and commands do that, and which names of databases say that they are for tests; what key-value stores
+are told, `key_stores`. Must not know whose a database is: where it is a file, the file's past tells. Sources: the references
+of PostgreSQL, MySQL, SQLite and MongoDB; the commands of the frameworks' migration tools.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from tallystick.intent.tools.arguments import strings
 from tallystick.model.decision import Call
 from tallystick.model.pattern import pattern_of
 from tallystick.policy.calls.reading import CallReading
+from tallystick.policy.risks.key_stores import CLIENTS, emptied, flushes
 from tallystick.policy.risks.programs import Started, programs
 from tallystick.policy.risks.risk import Risk
 
@@ -47,7 +48,6 @@ _MONGO_DROPS = pattern_of(
     r"\.(?:dropDatabase|drop|dropIndexes)\s*\(|\.(?:deleteMany|remove|deleteOne)\s*\(\s*\{\s*\}|\bdropAllUsers",
     re.IGNORECASE,
 )
-_REDIS = programs_with("redis-client")
 _TASKS = names(
     "db:drop db:drop:all db:reset db:purge db:wipe db:migrate:reset db:truncate_all db:schema:load db:fresh "
     "migrate:fresh migrate:reset migrate:refresh migration:fresh migration:reset ecto.drop ecto.reset schema:drop "
@@ -88,8 +88,8 @@ def drops_in_file(reading: CallReading, program: str) -> bool:
 
 def of_code(reading: CallReading) -> Iterator[Risk]:
     """Such SQL for a server, or for a tool that has a database; the same in code that is in the call."""
-    if _is_flush(reading.call):
-        yield Risk(_DROPS, reading.call.tool[:200])
+    for shown in emptied(reading):
+        yield Risk(_DROPS, shown)
     for sql in _given(reading.call):
         if drops(sql):
             yield Risk(_DROPS, sql.strip()[:200])
@@ -115,18 +115,6 @@ def _given(call: Call) -> Iterator[str]:
     for _, text in islice(strings(call.args), _MOST_TEXTS):
         if _STATEMENT.match(_NO_CODE.sub(" ", text[:_MOST_SQL])):
             yield text
-
-
-def _is_flush(call: Call) -> bool:
-    """Whether a tool for Redis is told to forget all keys, or is for that."""
-    if _KEY_STORES.search(call.tool[:200]) is None:
-        return False
-    said = [call.tool[:200], *(text[:100] for _, text in islice(strings(call.args), _MOST_TEXTS))]
-    return any(_FLUSHES.search(text) is not None for text in said)
-
-
-_KEY_STORES = pattern_of(r"redis|valkey|dragonfly|keydb", re.IGNORECASE)
-_FLUSHES = pattern_of(r"(?:^|__|[_-])flush_?(?:all|db)\b", re.IGNORECASE)
 
 
 def _is_spared(reading: CallReading) -> bool:
@@ -164,8 +152,8 @@ def of_data(started: Started) -> str | None:
         if started.has("--help", "--version", "-?") or _is_for_tests(started):
             return None
         return _DROPS
-    if name in _REDIS:
-        if _flushes(started):
+    if name in CLIENTS:
+        if flushes(started):
             return _DROPS
         return None
     if name in _MONGO:
@@ -175,16 +163,6 @@ def of_data(started: Started) -> str | None:
     if _is_told_to_drop(name, words):
         return _DROPS
     return _inside(started) if name in _HOLDERS or name == "" else None
-
-
-def _flushes(started: Started) -> bool:
-    """All keys, or keys that are unknown."""
-    said = [word.lower() for word in started.words]
-    if {"flushall", "flushdb"}.intersection(said):
-        return True
-    if {"del", "unlink"}.intersection(said):
-        return any(not word.is_known for word in started.given)
-    return "eval" in said and any("flushall" in word or "flushdb" in word for word in said)
 
 
 def _is_told_to_drop(name: str, words: tuple[str, ...]) -> bool:
@@ -198,7 +176,7 @@ def _inside(started: Started) -> str | None:
     """A program that another one runs, in a container or out of a project's folder: the first word that names one."""
     for n, word in enumerate(started.given):
         name = word.plain.rpartition("/")[2].lower()
-        if name in _PAIRS or name in _REDIS or name in _MONGO or name in ("dropdb", "rails", "artisan"):
+        if name in _PAIRS or name in CLIENTS or name in _MONGO or name in ("dropdb", "rails", "artisan"):
             inner = Started(name, started.given[n + 1 :], started.spelled)
             if name not in ("rails", "artisan"):
                 return of_data(inner)
