@@ -1,7 +1,7 @@
 """Databases that lose tables or rows.
 
 Owns which statements and commands do that, and which names of databases say that they are for tests; what key-value stores
-are told, `key_stores`. Must not know whose a database is: where it is a file, the file's past tells. Sources: the references
+are told, `key_store`. Must not know whose a database is: where it is a file, the file's past tells. Sources: the references
 of PostgreSQL, MySQL, SQLite and MongoDB; the commands of the frameworks' migration tools.
 """
 
@@ -17,7 +17,7 @@ from tallystick.intent.tools.arguments import strings
 from tallystick.model.decision import Call
 from tallystick.model.pattern import pattern_of
 from tallystick.policy.calls.reading import CallReading
-from tallystick.policy.risks.key_stores import CLIENTS, emptied, flushes
+from tallystick.policy.risks.key_store import CLIENTS, emptied, removes_all_keys
 from tallystick.policy.risks.programs import Started, programs
 from tallystick.policy.risks.risk import Risk
 
@@ -153,7 +153,7 @@ def of_data(started: Started) -> str | None:
             return None
         return _DROPS
     if name in CLIENTS:
-        if flushes(started):
+        if removes_all_keys(started):
             return _DROPS
         return None
     if name in _MONGO:

@@ -43,7 +43,7 @@ def emptied(reading: CallReading) -> Iterator[str]:
                 yield command.input.plain.strip()[:200]
 
 
-def flushes(started: Started) -> bool:
+def removes_all_keys(started: Started) -> bool:
     """Whether the words of a client say so: all keys, or keys that are unknown."""
     said = [word.lower() for word in started.words]
     if not _FLUSHES.isdisjoint(said):
