@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from tallystick.model.raw import NestedText, NumberText
 from tallystick.model.step import Json
-from tallystick.scrubbing.budget import Counts
-from tallystick.scrubbing.json_values import scrub_json, scrub_raw
+from tallystick.scrubbing.budget import Budget, Counts
+from tallystick.scrubbing.json_values import scrub_json, scrub_raw, scrub_repeats
 from tests.scrubbing.labelled_set import filled, labelled_set
 from tests.scrubbing.scrubbing import scrubbed_value
 from tests.support.cases import each
@@ -109,3 +109,26 @@ def test_bytes_that_are_no_text_lose_only_what_is_known_by_its_form() -> None:
 def test_a_picture_stays_as_it_is() -> None:
     picture = b"\x89PNG\r\n\x1a\n" + random.Random(9).randbytes(2_000_000)
     assert scrub_raw(picture, Counts()) is picture
+
+
+@each("at", [0, 62, 63, 64, 65, 127, 200, 298])
+def test_a_secret_in_a_long_list_or_object_is_found_wherever_it_is(at: int) -> None:
+    items: list[Json] = [f"item {number}" for number in range(300)]
+    items[at : at + 2] = ["--password", "Sw0rdf1sh!x9"]
+    assert scrubbed_value(items) == [*items[: at + 1], "‹secret:password›", *items[at + 2 :]]
+    members: dict[str, Json] = {f"key{number}": f"item {number}" for number in range(300)}
+    members[f"key{at}"] = {"password": "Sw0rdf1sh!x9"}
+    assert scrubbed_value(members) == {**members, f"key{at}": {"password": "‹secret:password›"}}
+
+
+def test_a_value_found_at_the_end_of_a_long_list_is_found_at_its_beginning() -> None:
+    items: list[Json] = ["use Sw0rdf1sh!x9 here", *("item" for _ in range(300)), "password=Sw0rdf1sh!x9"]
+    counts = Counts()
+    assert "Sw0rd" not in str(scrub_repeats(scrub_json(items, counts), counts))
+    assert counts.total() == 2
+
+
+def test_short_strings_that_are_many_times_in_a_value_are_searched_once() -> None:
+    counts = Counts(Budget(20_000))
+    value: Json = {"password": "Sw0rdf1sh!x9", "names": ["password: ", "ghp_"] * 5000}
+    assert "Sw0rd" not in str(scrub_json(value, counts))

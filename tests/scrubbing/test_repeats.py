@@ -47,7 +47,8 @@ def test_a_value_is_found_again_in_a_long_text() -> None:
 def test_a_part_of_a_word_is_not_the_value() -> None:
     repeats = Repeats()
     repeats.add(b"swordfish", "password")
-    assert list(repeats.again(b"swordfishes and a swordfish")) == [(18, 27, "password")]
+    text = b"swordfishes and a swordfish"
+    assert list(repeats.spans(text, repeats.between(text, 0, len(text)))) == [(18, 27, "password")]
 
 
 def test_words_that_are_no_password_are_not_looked_for() -> None:

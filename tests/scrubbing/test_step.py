@@ -28,6 +28,7 @@ from tests.scrubbing.test_json_values import VALUES
 from tests.support.cases import each
 
 SECRETS = secrets_of_every_kind(random.Random(11))
+FLOOD = "".join(f"token: {number} " for number in range(40_000))
 PLANTED = [*(secret for _, secret in SECRETS), "Sw0rdf1sh!x9", "aZ3kQ9xW2mV7bN5c"]
 
 
@@ -74,16 +75,24 @@ def test_an_id_is_never_changed() -> None:
         "AKIAR7A72V9UIPV6EOM2:Yv+1yAKysr/T58z0XwWTrATTCM62YDW0/U7RlUPF ",
     ],
 )
-def test_a_flood_is_not_recorded_and_what_is_beside_it_is(flood: str) -> None:
-    """Five megabytes of `cookie: ` took more than a hundred seconds. What is counted is the same on every machine."""
+def test_a_flood_of_one_word_is_recorded(flood: str) -> None:
+    """Five megabytes of `cookie: ` took more than a hundred seconds, and then they were not recorded."""
     clean = scrub_step(step(1, text=f"here: {SECRETS[0][1]}", output=flood * (5_000_000 // len(flood))))
+    assert SECRETS[0][1] not in str(clean.values["content.text"])
+    assert flood[-28:-1] not in str(clean.values["content.output"]) or flood[:4] != "AKIA"
+    assert "unsearched" not in clean.meta
+
+
+def test_a_flood_that_does_not_repeat_itself_is_not_recorded_and_what_is_beside_it_is() -> None:
+    """What is counted is the same on every machine."""
+    clean = scrub_step(step(1, text=f"here: {SECRETS[0][1]}", output=FLOOD))
     assert SECRETS[0][1] not in str(clean.values["content.text"])
     assert str(clean.values["content.output"])[:18] == "\x10tally:unsearched:"
     assert clean.meta == {"scrubbed": 1, "unsearched": 1}
 
 
 def test_of_a_raw_flood_length_and_digest_are_a_value() -> None:
-    clean = scrub_step(Step(session="s", type="tool_result", raw={"content.part_0": b"cookie: " * 200_000}))
+    clean = scrub_step(Step(session="s", type="tool_result", raw={"content.part_0": FLOOD.encode()}))
     assert (list(clean.raw), list(clean.values)) == ([], ["content.part_0"])
 
 

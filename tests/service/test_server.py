@@ -467,9 +467,13 @@ def test_what_a_session_runs_under_is_recorded_and_so_is_a_change(
 def test_an_output_in_which_secrets_cannot_be_looked_for_is_not_recorded_and_says_so(
     home: Home, deliver: Deliver
 ) -> None:
-    """Five megabytes of `cookie: ` took the recorder more than a hundred seconds, and no other session had an answer."""
+    """Five megabytes of `cookie: ` took the recorder more than a hundred seconds, and no other session had an answer.
+
+    One word again and again is no trouble any more; here no two places are alike.
+    """
     recorders.start(home.folder)
-    flood = {**pre_tool_use(1), "hook_event_name": "PostToolUse", "tool_response": {"stdout": "cookie: " * 650_000}}
+    text = "".join(f"cookie: token: {number} " for number in range(250_000))
+    flood = {**pre_tool_use(1), "hook_event_name": "PostToolUse", "tool_response": {"stdout": text}}
     assert deliver(pre_tool_use(1)).returncode == 0
     assert deliver(flood).returncode == 0
     assert deliver({**pre_tool_use(2), "session_id": "another"}).returncode == 0

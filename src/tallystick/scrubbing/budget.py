@@ -15,6 +15,7 @@ from tallystick.scrubbing.repeats import Repeats
 STEP_WORK = 150_000
 """For one step: a second or two at worst. On average 35 MB of source code take as much; of the densest, 1 MB."""
 _BYTES_A_UNIT = 64
+_SHORT, _MOST_PLAIN = 200, 4096
 
 
 class TooMuchWorkError(FormatError):
@@ -62,6 +63,22 @@ class Counts(Counter[str]):
         self.repeats = Repeats() if repeats is None else repeats
         """The values that were found."""
 
+        self._plain: dict[str, int] = {}
+
     def inner(self) -> Counts:
         """Counts of a part, which takes from the same budget."""
-        return Counts(self.budget, self.repeats)
+        inner = Counts(self.budget, self.repeats)
+        inner._plain = self._plain
+        return inner
+
+    def holds_nothing(self, text: str) -> bool:
+        """Whether it is known that nothing is in a text. That takes one unit."""
+        if self._plain.get(text) != len(self.repeats):  # in what was looked at, a value found since may be
+            return False
+        self.budget.spend(1)
+        return True
+
+    def found_nothing_in(self, text: str) -> None:
+        """Remember that nothing is in a text, if it is short."""
+        if len(text) <= _SHORT and len(self._plain) < _MOST_PLAIN:
+            self._plain[text] = len(self.repeats)

@@ -24,6 +24,7 @@ from tallystick.scrubbing.encodings import (
     rewritten,
     run_around,
 )
+from tallystick.scrubbing.folding import Edit, Folded, Hit, folded, pieces
 from tallystick.scrubbing.formats import AREAS, FORMATS, WHOLE
 from tallystick.scrubbing.markers import MARKERS, OPEN_BYTES, marker
 from tallystick.scrubbing.places import PLACES, Find
@@ -32,7 +33,7 @@ from tallystick.scrubbing.readings import Reading
 
 _AHEAD = 8
 """A value ends before the so-many-th next place worth a look: that bounds the work on any text."""
-_PIECE = 1 << 20
+_PIECE = 1 << 15
 _QUICK_PER_BYTE, _QUICK_AT_LEAST = 4, 1 << 20
 """How much of a text the quick look may read, many times over where literals are dense."""
 _FARTHEST = 8192
@@ -42,9 +43,6 @@ _BYTES_A_LOOK = 8
 _AROUND = 1200
 _NAME_WORK, _RUN_WORK, _VALUE_WORK = 1, 4, 8
 """How many times as long as a literal alone it takes to see what is beside a name, to decode base64, to judge a value."""
-
-_Hit: TypeAlias = tuple[int, int, int]
-"""Which literal, from where to where."""
 
 
 class _Found(NamedTuple):
@@ -130,7 +128,7 @@ def may_hold_secrets(data: bytes) -> bool:
     literals = _automaton()[1]
     budget = Budget(_QUICK_PER_BYTE * len(data) + _QUICK_AT_LEAST)
     try:
-        for hits in _pieces(data):
+        for hits, _ in pieces(data, _between):
             for index, start, end in hits:
                 literal = literals[index]
                 budget.spend(literal.reach(len(data) - start))
@@ -141,27 +139,26 @@ def may_hold_secrets(data: bytes) -> bool:
     return False
 
 
-def _pieces(data: bytes) -> Iterator[list[_Hit]]:
-    """What literals a text has, in the order of their ends, a megabyte at a time."""
+def _between(data: bytes, at: int, stop: int) -> list[Hit]:
+    """The literals that end after `at`, and at `stop` at the latest."""
     automaton, _ = _automaton()
-    for floor in range(0, len(data), _PIECE):
-        begin = max(0, floor - _longest_literal())
-        piece = data[begin : floor + _PIECE]
-        found = automaton.find_matches_as_indexes(piece, overlapping=True)
-        yield [(index, start + begin, end + begin) for index, start, end in found if end + begin > floor]
+    begin = max(0, at - _longest_literal())
+    found = automaton.find_matches_as_indexes(data[begin:stop], overlapping=True)
+    return [(index, start + begin, end + begin) for index, start, end in found if end + begin > at]
 
 
-def _hits(data: bytes, budget: Budget) -> list[_Hit]:
-    """All literals that a text has.
+def _hits(data: bytes, budget: Budget) -> list[Hit]:
+    """All literals that a text has, also where it repeats itself.
 
     Raises:
         TooMuchWorkError: they are too many.
     """
-    hits: list[_Hit] = []
-    for piece in _pieces(data):
-        budget.spend(len(piece))
-        hits += piece
-    return hits
+    found: list[Hit] = []
+    for at in range(0, len(data), _PIECE):
+        hits = _between(data, at, min(len(data), at + _PIECE))
+        budget.spend(len(hits))
+        found += hits
+    return found
 
 
 @cache
@@ -187,33 +184,35 @@ def scrub_bytes(data: bytes, counts: Counts, *, by_form_alone: bool = False) -> 
     Raises:
         TooMuchWorkError: this takes more than the budget of `counts`.
     """
-    hits = _hits(data, counts.budget)
+    text, hits = folded(data, _between, counts.budget.spend)
     if not hits and not counts.repeats:
         return data
     if by_form_alone:
-        found, encoded = sorted(_by_form(data, hits, counts.budget)), {}
+        found, encoded = sorted(_by_form(text.data, hits, counts.budget)), {}
     else:
-        found, encoded = _everywhere(data, hits, counts), _encoded(hits)
-    edits = [(one.start, one.end, marker(one.kind).encode()) for one in _count(_merged(found), counts)]
+        found, encoded = _everywhere(text, hits, counts), _encoded(hits)
+    edits = _edits(found)
     if encoded:
-        edits = sorted([*edits, *_embedded(data, encoded, edits, counts)])
+        edits = sorted([*edits, *_embedded(text, encoded, edits, counts)])
     if edits:
-        return _edited(data, edits)
+        return _edited(text, edits, counts)
     return data
 
 
-def _everywhere(data: bytes, hits: list[_Hit], counts: Counts) -> list[_Found]:
+def _everywhere(text: Folded, hits: list[Hit], counts: Counts) -> list[_Found]:
     """All secrets of a text, as it is written and as it reads, and where they stand again."""
+    data = text.data
     found = [*_by_form(data, hits, counts.budget), *_by_place(data, hits, counts.budget)]
     literals = _automaton()[1]
     for low, high in _windows([start for index, start, _ in hits if literals[index].spelling], len(data)):
         found += _as_read(data[low:high], low, counts)
     found = [one._replace(end=wrapping.end_of(data, one.end)) for one in found]
     for one in found:
-        counts.repeats.add(data[one.start : one.end], one.kind)
+        counts.repeats.add(text.original(one.start, one.end), one.kind)
     if counts.repeats:
         counts.budget.spend_on(len(data) // _BYTES_A_LOOK)
-        found += [_Found(start, end, _AGAIN, kind) for start, end, kind in counts.repeats.again(data)]
+        again = counts.repeats.between(data, 0, len(data))
+        found += [_Found(start, end, _AGAIN, kind) for start, end, kind in counts.repeats.spans(data, again)]
     return sorted(found)
 
 
@@ -245,25 +244,28 @@ def _as_read(data: bytes, offset: int, counts: Counts) -> Iterator[_Found]:
 
 def scrub_text(text: str, counts: Counts) -> str:
     """The same for a string, which may hold lone surrogates."""
+    if counts.holds_nothing(text):
+        return text
     data = text.encode("utf-8", "surrogatepass")
     clean = scrub_bytes(data, counts)
     if clean is data:
+        counts.found_nothing_in(text)
         return text
     return clean.decode("utf-8", "surrogatepass")
 
 
 def scrub_again(text: str, counts: Counts) -> str:
     """A string with a marker for each value that was found elsewhere."""
-    data = text.encode("utf-8", "surrogatepass")
-    counts.budget.spend_on(len(data) // _BYTES_A_LOOK)
-    found = sorted(_Found(start, end, _AGAIN, kind) for start, end, kind in counts.repeats.again(data))
+    whole = text.encode("utf-8", "surrogatepass")
+    counts.budget.spend_on(len(whole) // _BYTES_A_LOOK)
+    data, hits = folded(whole, counts.repeats.between, counts.budget.spend)
+    found = sorted(_Found(start, end, _AGAIN, kind) for start, end, kind in counts.repeats.spans(data.data, hits))
     if not found:
         return text
-    edits = [(one.start, one.end, marker(one.kind).encode()) for one in _count(_merged(found), counts)]
-    return _edited(data, edits).decode("utf-8", "surrogatepass")
+    return _edited(data, _edits(found), counts).decode("utf-8", "surrogatepass")
 
 
-def _by_form(data: bytes, hits: list[_Hit], budget: Budget) -> Iterator[_Found]:
+def _by_form(data: bytes, hits: list[Hit], budget: Budget) -> Iterator[_Found]:
     literals = _automaton()[1]
     for position, (index, start, _) in enumerate(hits):
         for shape in literals[index].shapes:
@@ -273,7 +275,7 @@ def _by_form(data: bytes, hits: list[_Hit], budget: Budget) -> Iterator[_Found]:
                 yield _Found(start, stop, 0, shape.kind)
 
 
-def _by_place(data: bytes, hits: list[_Hit], budget: Budget) -> Iterator[_Found]:
+def _by_place(data: bytes, hits: list[Hit], budget: Budget) -> Iterator[_Found]:
     yield from _by_name(data, hits, budget)
     literals = _automaton()[1]
     until: dict[int, int] = {}
@@ -300,7 +302,7 @@ def _by_place(data: bytes, hits: list[_Hit], budget: Budget) -> Iterator[_Found]
             yield _Found(place.start, place.end, 1, place.kind)
 
 
-def _by_name(data: bytes, hits: list[_Hit], budget: Budget) -> Iterator[_Found]:
+def _by_name(data: bytes, hits: list[Hit], budget: Budget) -> Iterator[_Found]:
     literals = _automaton()[1]
     named_until = 0
     marked = _Marked(data)
@@ -320,7 +322,7 @@ def _by_name(data: bytes, hits: list[_Hit], budget: Budget) -> Iterator[_Found]:
             yield _Found(named.start, named.end, 2, named.kind)
 
 
-def _limit(data: bytes, hits: list[_Hit], position: int) -> int:
+def _limit(data: bytes, hits: list[Hit], position: int) -> int:
     """How far a value may go: a text that is nothing but names would be read to the end of each value for each of them."""
     if position + _AHEAD < len(hits):
         return hits[position + _AHEAD][1]
@@ -358,10 +360,8 @@ def _merged(found: list[_Found]) -> Iterator[_Found]:
         yield last
 
 
-def _count(found: Iterator[_Found], counts: Counts) -> Iterator[_Found]:
-    for one in found:
-        counts[one.kind] += 1
-        yield one
+def _edits(found: list[_Found]) -> list[Edit]:
+    return [Edit(one.start, one.end, marker(one.kind).encode(), (one.kind,)) for one in _merged(found)]
 
 
 _Decode: TypeAlias = Callable[[bytes, Callable[[bytes], bytes]], bytes | None]
@@ -369,7 +369,7 @@ _Around: TypeAlias = Callable[[bytes, int, int], tuple[int, int]]
 _ENCODINGS: tuple[tuple[_Around, _Decode], ...] = ((run_around, rewritten), (hex_run_around, hex_rewritten))
 
 
-def _encoded(hits: list[_Hit]) -> dict[int, list[int]]:
+def _encoded(hits: list[Hit]) -> dict[int, list[int]]:
     """Where text in one of the encodings may be, by the encoding."""
     literals = _automaton()[1]
     found: dict[int, list[int]] = {}
@@ -381,32 +381,26 @@ def _encoded(hits: list[_Hit]) -> dict[int, list[int]]:
     return found
 
 
-def _embedded(
-    data: bytes, encoded: dict[int, list[int]], edits: list[tuple[int, int, bytes]], counts: Counts
-) -> Iterator[tuple[int, int, bytes]]:
+def _embedded(text: Folded, encoded: dict[int, list[int]], edits: list[Edit], counts: Counts) -> Iterator[Edit]:
     """Runs of encoded text written again, each looked at once, save those in which something was replaced already."""
-    ends = [edit[1] for edit in edits]
+    ends = [edit.end for edit in edits]
     for encoding, starts in encoded.items():
         around, decode = _ENCODINGS[encoding]
         floor = 0
         for at in starts:
             if at < floor:
                 continue
-            start, floor = around(data, at, floor)
+            start, floor = around(text.data, at, floor)
             first_after = bisect_right(ends, start)
-            if first_after == len(edits) or edits[first_after][0] >= floor:
+            if first_after == len(edits) or edits[first_after].start >= floor:
                 counts.budget.spend(_RUN_WORK)
                 inner = counts.inner()
-                run = decode(data[start:floor], partial(scrub_bytes, counts=inner))
+                run = decode(text.original(start, floor), partial(scrub_bytes, counts=inner))
                 if run is not None:
-                    counts.update(inner)
-                    yield start, floor, run
+                    yield Edit(start, floor, run, tuple(inner.elements()))
 
 
-def _edited(data: bytes, edits: list[tuple[int, int, bytes]]) -> bytes:
-    pieces, position = [], 0
-    for start, end, text in edits:
-        pieces += [data[position:start], text]
-        position = end
-    pieces.append(data[position:])
-    return b"".join(pieces)
+def _edited(text: Folded, edits: list[Edit], counts: Counts) -> bytes:
+    clean, kinds = text.edited(edits)
+    counts.update(kinds)
+    return clean

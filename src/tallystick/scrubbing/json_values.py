@@ -6,22 +6,31 @@ arguments. Must not know what a step is, nor how anything is sealed.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterator
 from functools import lru_cache
+from typing import TypeAlias
+
+import orjson
 
 from tallystick.model.raw import NestedText, Raw
 from tallystick.model.step import Json
 from tallystick.scrubbing.budget import Counts
-from tallystick.scrubbing.finding import scrub_again, scrub_bytes, scrub_text
+from tallystick.scrubbing.finding import may_hold_secrets, scrub_again, scrub_bytes, scrub_text
 from tallystick.scrubbing.judging import Stands, is_secret
 from tallystick.scrubbing.markers import marker
 from tallystick.scrubbing.names import KIND, Says, says
 
+_MayHold: TypeAlias = Callable[[bytes], bool]
+"""Whether something may be in a JSON text; False is certain."""
 _DEEPEST = 200
 """Deeper values cannot be sealed (docs/format.md 3.2): their deeper parts are text by then."""
 _HEADERS = frozenset(("authorization", "proxy-authorization", "cookie", "set-cookie"))
 _NAMES = ("name", "key", "Name", "Key", "header", "variable")
 _LEAST_NUMBER = 1000
+_NAMED_WORK = 8
+"""How many times as long as a literal alone it takes to judge a member."""
+_PART, _DEEPEST_PARTS = 64, 3
+"""So many items of a long list, or members of an object, get one look together, down to this depth."""
 
 
 def scrub_json(value: Raw, counts: Counts, *, depth: int = 0) -> Json:
@@ -51,13 +60,19 @@ def scrub_repeats(value: Json, counts: Counts, *, depth: int = 0) -> Json:
         return scrub_again(value, counts)
     if depth >= _DEEPEST:
         return value
+    may_hold = counts.repeats.may_be_in
     if isinstance(value, dict):
-        members = {key: scrub_repeats(item, counts, depth=depth + 1) for key, item in value.items()}
-        if all(members[key] is item for key, item in value.items()):
+        found = {
+            key: scrub_repeats(value[key], counts, depth=depth + 1) for key in _likely_members(value, depth, may_hold)
+        }
+        if all(value[key] is item for key, item in found.items()):
             return value
-        return members
+        return {**value, **found}
     if isinstance(value, list | tuple):
-        items = [scrub_repeats(item, counts, depth=depth + 1) for item in value]
+        items: list[Json] = list(value)
+        for part in _likely_parts(value, depth, may_hold):
+            for at in part:
+                items[at] = scrub_repeats(value[at], counts, depth=depth + 1)
         if all(clean is item for clean, item in zip(items, value, strict=True)):
             return value
         return items
@@ -99,19 +114,22 @@ def _is_text(data: bytes) -> bool:
 def _object(value: dict[str, Json], counts: Counts, depth: int) -> dict[str, Json]:
     changed: dict[str, Json] = {}
     name = _pair_name(value)
-    for key, item in value.items():
+    looked_at = value
+    if name is None:
+        looked_at = _likely_members(value, depth, may_hold_secrets)
+    for key, item in looked_at.items():
         named = key
         if name is not None and key in ("value", "Value"):
             named = name
         clean = _member(named, item, counts, depth)
         if clean is not item:
             changed[key] = clean
-    clean_keys = {key: scrub_string(key, counts) for key in value}
+    clean_keys = {key: scrub_string(key, counts) for key in looked_at}
     if all(clean is key for key, clean in clean_keys.items()):
         if changed:
             return {**value, **changed}
         return value
-    return _with_keys({**value, **changed}, clean_keys)
+    return _with_keys({**value, **changed}, {key: clean_keys.get(key, key) for key in value})
 
 
 def _with_keys(value: dict[str, Json], clean_keys: dict[str, str]) -> dict[str, Json]:
@@ -154,6 +172,7 @@ def _member(name: str, item: Json, counts: Counts, depth: int) -> Json:
 
 def _under_name(item: str, clearly: Says, counts: Counts) -> str:
     """The marker for a value that is a secret because of its name: of the kind that its form says, if it says one."""
+    counts.budget.spend(_NAMED_WORK)
     own = counts.inner()
     by_form = scrub_string(item, own)
     if by_form in map(marker, own):
@@ -186,22 +205,19 @@ def _header(name: str, item: str, counts: Counts) -> str:
 
 
 def _array(value: list[Json] | tuple[Json, ...], counts: Counts, depth: int) -> Json:
-    items = [_item(before, item, counts, depth) for before, item in zip(_before(value), value, strict=True)]
+    items: list[Json] = list(value)
+    for part in _likely_parts(value, depth, may_hold_secrets):
+        for at in part:
+            before = value[at - 1] if at else None
+            items[at] = _item(before, value[at], counts, depth)
     if all(clean is item for clean, item in zip(items, value, strict=True)):
         return value
     return items
 
 
-def _before(value: list[Json] | tuple[Json, ...]) -> Iterable[Json]:
-    if value:
-        return [None, *value[:-1]]
-    return []
-
-
 def _item(before: Json, item: Json, counts: Counts, depth: int) -> Json:
     """An item of a list; after `--token`, or as the second of a pair of two texts, it is the value of a name."""
-    is_named = isinstance(before, str) and isinstance(item, str) and len(before) <= 100 and not item.startswith("-")
-    if is_named and before.replace("-", "").replace("_", "").replace(".", "").isalnum():
+    if isinstance(before, str) and isinstance(item, str) and not item.startswith("-") and _is_name(before):
         if _is_header(before):
             return _header(before, item, counts)
         clearly = says(before)
@@ -214,3 +230,40 @@ def _item(before: Json, item: Json, counts: Counts, depth: int) -> Json:
         if is_secret(item.encode("utf-8", "surrogatepass"), clearly, stands):
             return _under_name(item, clearly, counts)
     return scrub_json(item, counts, depth=depth + 1)
+
+
+def _is_name(text: str) -> bool:
+    return len(text) <= 100 and text.replace("-", "").replace("_", "").replace(".", "").isalnum()
+
+
+# Long lists and objects ----------------------------------------------------------------------------------------------
+
+
+def _likely_members(value: dict[str, Json], depth: int, may_hold: _MayHold) -> dict[str, Json]:
+    """The members of an object among which something may be, those of a large one part by part."""
+    if len(value) <= _PART or depth > _DEEPEST_PARTS:
+        return value
+    keys, found = list(value), dict[str, Json]()
+    for low in range(0, len(keys), _PART):
+        part = {key: value[key] for key in keys[low : low + _PART]}
+        if _is_worth_a_look(part, may_hold):
+            found.update(part)
+    return found
+
+
+def _likely_parts(value: list[Json] | tuple[Json, ...], depth: int, may_hold: _MayHold) -> Iterator[range]:
+    """The places of a list at which something may be, those of a long one part by part."""
+    if len(value) <= _PART or depth > _DEEPEST_PARTS:
+        yield range(len(value))
+        return
+    for low in range(0, len(value), _PART):
+        high = min(len(value), low + _PART)
+        if _is_worth_a_look(list(value[max(0, low - 1) : high]), may_hold):
+            yield range(low, high)
+
+
+def _is_worth_a_look(value: Json, may_hold: _MayHold) -> bool:
+    try:
+        return may_hold(orjson.dumps(value))
+    except (TypeError, RecursionError):  # what JSON in UTF-8 cannot hold is walked
+        return True

@@ -7,7 +7,7 @@ not know how they were found.
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from urllib.parse import quote
 
 from ahocorasick_rs import BytesAhoCorasick, Implementation
@@ -21,8 +21,9 @@ _LEAST_ENCODED = 7
 _MOST = 64
 _UNSURE = KIND[Says.MAYBE]
 """What only looks as if it were made by chance may be an id, which others refer to."""
-_SHORT = 1 << 20
+_MUCH, _BYTES_A_CALL = 1 << 18, 256
 _LETTERS = pattern_of(rb"[A-Za-z][a-z]{7,}\Z")
+_ESCAPED = pattern_of(rb'["\\\x00-\x1f\x7f-\xff]')
 _WORD = pattern_of(rb"[A-Za-z0-9]\Z")
 _ENCODED = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/_-="
 _AROUND = 4096
@@ -35,6 +36,11 @@ class Repeats:
         """None yet."""
         self._kinds: dict[bytes, str] = {}
         self._forms: dict[bytes, tuple[str, bool]] = {}
+        self._longest = 0
+        self._is_escaped = False
+        """Whether JSON writes one of the values otherwise than it is."""
+        self._compared = 0
+        """How many bytes were looked at for one form or another since a value was added."""
         self._automaton: BytesAhoCorasick | None = None
 
     def __len__(self) -> int:
@@ -42,28 +48,43 @@ class Repeats:
 
     def add(self, value: bytes, kind: str) -> None:
         """Remember a value, if it is one that would not be found by accident."""
-        if kind != _UNSURE and len(self._kinds) < _MOST and _LEAST <= len(value) <= _LONGEST and _is_its_own(value):
-            self._forms.update(_forms(value, self._kinds.setdefault(value, kind)))
-            self._automaton = None
+        if kind == _UNSURE or value in self._kinds or len(self._kinds) == _MOST:
+            return
+        if _LEAST <= len(value) <= _LONGEST and _is_its_own(value):
+            self._kinds[value] = kind
+            self._is_escaped = self._is_escaped or _ESCAPED.search(value) is not None
+            self._forms.update(_forms(value, kind))
+            self._longest = max(map(len, self._forms))
+            self._compared, self._automaton = 0, None
 
-    def again(self, data: bytes) -> Iterator[tuple[int, int, str]]:
-        """Where a text has one of the values, in whatever form: from where to where, and its kind."""
+    def between(self, data: bytes, at: int, stop: int) -> list[tuple[int, int, int]]:
+        """Which form ends in a text after `at`, and at `stop` at the latest."""
+        begin = max(0, at - self._longest)
+        places = self._places(data[begin:stop])
+        return [(index, start + begin, end + begin) for index, start, end in places if end + begin > at]
+
+    def spans(self, data: bytes, places: Iterable[tuple[int, int, int]]) -> Iterator[tuple[int, int, str]]:
+        """Of forms in a text those that are one of the values: from where to where each goes, and its kind."""
         forms = list(self._forms.values())
-        for index, start, end in self._places(data):
+        for index, start, end in places:
             kind, is_run = forms[index]
             if is_run:
                 yield *_run(data, start, end), kind
             elif not _is_part(data, start, end):
                 yield start, end, kind
 
-    def _places(self, data: bytes) -> Iterator[tuple[int, int, int]]:
-        """Which form is where. An automaton is quick to search and slow to build: it is for texts that are long."""
-        if len(data) * len(self._forms) < _SHORT:
-            yield from _one_by_one(data, list(self._forms))
-            return
-        if self._automaton is None:
-            self._automaton = BytesAhoCorasick(list(self._forms), implementation=Implementation.ContiguousNFA)
-        yield from self._automaton.find_matches_as_indexes(data, overlapping=True)
+    def may_be_in(self, data: bytes) -> bool:
+        """Whether one of the values may be in a string of a JSON text. False is certain."""
+        return self._is_escaped or next(iter(self._places(data)), None) is not None
+
+    def _places(self, data: bytes) -> Iterable[tuple[int, int, int]]:
+        """Which form is where. An automaton is quick to search and slow to build: it is for much text."""
+        self._compared += (len(data) + _BYTES_A_CALL) * len(self._forms)
+        if self._automaton is None and self._compared > _MUCH:
+            self._automaton = BytesAhoCorasick(list(self._forms), implementation=Implementation.DFA)
+        if self._automaton is not None:
+            return self._automaton.find_matches_as_indexes(data, overlapping=True)
+        return _one_by_one(data, list(self._forms))
 
 
 def _one_by_one(data: bytes, forms: list[bytes]) -> Iterator[tuple[int, int, int]]:

@@ -80,10 +80,16 @@ def secrets_of(step: Recorded) -> dict[str, Counts]:
 
 
 def _scrubbed(recorded: _ToRecord, search: Search) -> _ToRecord:
-    values = {name: search.clean(value, scrub_json) for name, value in recorded.values.items()}
+    values: dict[str, Json] = {}
+    looked_for: dict[str, int] = {}
+    for name, value in recorded.values.items():
+        values[name] = search.clean(value, scrub_json)
+        if isinstance(value, str):  # all values found by then were looked for in it
+            looked_for[name] = len(search.counts.repeats)
     meta = {key: _member(key, value, search) for key, value in recorded.meta.items()}
-    if search.counts.repeats:
-        values = {name: search.clean(value, scrub_repeats) for name, value in values.items()}
+    for name, value in values.items():
+        if looked_for.get(name, 0) < len(search.counts.repeats):
+            values[name] = search.clean(value, scrub_repeats)
     if search:
         return msgspec.structs.replace(recorded, values=values, meta=meta)
     return recorded
