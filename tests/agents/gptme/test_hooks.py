@@ -56,6 +56,11 @@ def test_the_three_shapes_of_a_call_have_the_arguments_that_the_log_has(
     assert step.values["content.args"] == payload.asks.args == args
 
 
+def test_arguments_in_another_form_are_judged_as_they_are() -> None:
+    for kwargs in ('{"command": "ls"}', [{"command": "ls"}]):
+        assert parsed("tool.execute.pre", tool="shell", kwargs=kwargs).asks.args == kwargs
+
+
 def test_a_call_without_an_id_is_found_by_its_arguments() -> None:
     (call,) = steps([parsed("tool.execute.pre", tool="shell", args=[], content="ls")])
     (result,) = steps([parsed("tool.execute.post", tool="shell", args=[], content="ls", output=["a", "b"])])

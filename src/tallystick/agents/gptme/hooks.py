@@ -179,7 +179,7 @@ def parse(data: bytes, event: str | None) -> Payload:
 def _args(said: Said) -> Json:
     """The arguments under the names that the native form gives them, as the reader of logs has them."""
     kwargs = said.json.get("kwargs")
-    if isinstance(kwargs, dict) and kwargs:
+    if isinstance(kwargs, dict | list | str) and kwargs:
         return kwargs
     if said.text("call_id") is not None and said.json.get("content") is None:
         return {}

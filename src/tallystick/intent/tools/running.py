@@ -25,9 +25,11 @@ def shells(draft: Draft) -> None:
     given: Json = draft.text
     if given is None:
         given = next((draft.members[name] for name in NAMES.commands if draft.members.get(name)), None)
-        if given is None:  # no name that is known: any text may be the command
-            given = [text for name, text in strings(draft.args) if name not in _TALK]
     _take(draft, given, 0)
+    if (
+        not draft.commands and not draft.programs
+    ):  # under no name that is known, or in no known form: any text may be it
+        _take(draft, [text for name, text in strings(draft.args) if name not in _TALK], 0)
 
 
 def runs_task(draft: Draft) -> None:
