@@ -2,72 +2,34 @@
 
 from __future__ import annotations
 
-import json
+import gc
 import os
 import random
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
-from functools import cache
+from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from bench.policy import files_everywhere, tables_of
-from tallystick.agents.hooks import NAMES, hook_adapter, hooks_of
-from tallystick.errors import PolicyError
-from tallystick.guard.decide import Decider
-from tallystick.guard.fallback_decision import undecided
-from tallystick.guard.policy_quality import Case, Machine, read_cases
+from tallystick.agents.hooks import NAMES, hooks_of
+from tallystick.capture import tracking
+from tallystick.guard.policy_quality import HOME_FOLDER, Machine, read_cases
 from tallystick.model.decision import Effect
-from tallystick.model.step import Json
 from tests.support.calls_of_agents import ASKING
-from tests.support.odd_characters import ODD, PLACES, PLAIN, Variant, variants
+from tests.support.cases import each_case
+from tests.support.judge import EFFECTS, Judge
+from tests.support.odd_characters import ODD, PLACES, variants
 
 ATTACKS = ("attacks", "held-out", "held-out 2", "held-out 3", "held-out 4")
 MOST = int(os.environ.get("TALLY_ODD_VARIANTS", "1000000"))
-_EFFECTS = (Effect.ALLOW, Effect.WARN, Effect.ASK, Effect.DENY)
-
-
-class Judge:
-    """A machine and the policies in force on it, asked through the hooks of the agents."""
-
-    def __init__(self, machine: Machine, decider: Decider, cases: Sequence[Case]) -> None:
-        self._machine, self._decider, self._cases = machine, decider, cases
-        self.calls: list[Json] = [machine.filled(case.calls[0].args) for case in cases]
-        self.before = cache(lambda of, agent: self.strictness(of, self.calls[of], agent))
-        self.plainly = cache(self._plainly)
-
-    def strictness(self, of: int, args: Json, agent: str) -> int:
-        """How strict the answer is to a case's call with other arguments, as an agent's hook tells of it."""
-        case, asking = self._cases[of], ASKING[agent]
-        tool = asking.tool if case.calls[0].tool == "Bash" else case.calls[0].tool
-        said = asking.made(tool, args, self._machine.filled(case.folder))
-        adapter = hook_adapter(agent)
-        assert adapter is not None
-        call = adapter.parse(json.dumps(said).encode(), asking.event).asks
-        assert call is not None
-        try:
-            return _EFFECTS.index(self._decider.decide(call).effect)
-        except PolicyError as error:
-            return _EFFECTS.index(undecided(Effect.ASK, error).effect)
-
-    def _plainly(self, of: int, place: int, agent: str) -> int:
-        """How strict it is at least with a plain character in a place."""
-        put = (PLACES[place].put(self.calls[of], plain) for plain in PLAIN)
-        return min(self.strictness(of, args, agent) for args in put)
-
-    def hides(self, variant: Variant, agent: str) -> str | None:
-        """What a variant hides from the policies; None if nothing."""
-        if PLACES[variant.place].holds:
-            wanted = self.before(variant.of, agent)
-        else:
-            wanted = self.plainly(variant.of, variant.place, agent)
-        found = self.strictness(variant.of, variant.args, agent)
-        if found >= wanted:
-            return None
-        told = f"{variant.character}, {PLACES[variant.place].name}: {_EFFECTS[found]} instead of {_EFFECTS[wanted]}"
-        return f"{self._cases[variant.of].id} of {agent}: {told}: {variant.args!a:.300}"
+SEED = int(os.environ.get("TALLY_ODD_SEED", random.SystemRandom().randrange(1 << 30)))
+FIGURES = os.environ.get("TALLY_ODD_FIGURES")
+"""A file for the figures of a run, as docs/odd_characters.json has them."""
+_TOLD_EVERY = 10_000
 
 
 @pytest.fixture(scope="module")
@@ -80,25 +42,70 @@ def judge() -> Iterator[Judge]:
         yield Judge(machine, machine.decider(), cases)
 
 
-def _hidden(judge: Judge, most: int, seed: int) -> list[str]:
-    rng = random.Random(seed)
-    agents = list(ASKING)
-    found = (judge.hides(variant, rng.choice(agents)) for variant in variants(judge.calls, most, rng))
-    return [each for each in found if each is not None]
+class Sweep:
+    """Variants of one seed, judged one after the other, and what they hid."""
+
+    def __init__(self, judge: Judge, seed: int) -> None:
+        self._judge, self.seed = judge, seed
+        self.judged = 0
+        self.hidden: list[str] = []
+
+    def run(self, most: int) -> Iterator[None]:
+        """Judge up to so many. It goes on after each."""
+        agents = sorted(ASKING)
+        for variant in variants(self._judge.calls, most, self.seed):
+            agent = agents[(variant.of + variant.place + self.seed) % len(agents)]
+            found = self._judge.hides(variant, agent)
+            self.judged += 1
+            if found is not None:
+                self.hidden.append(found)
+            yield
+
+    def figures(self) -> dict[str, int]:
+        """What docs/odd_characters.json keeps."""
+        kinds = {"calls": len(self._judge.calls), "characters": len(ODD), "places": len(PLACES), "agents": len(ASKING)}
+        return {"judged": self.judged, "hidden": len(self.hidden), "seed": self.seed, **kinds}
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_no_drawn_character_hides_what_a_call_does(judge: Judge, seed: int) -> None:
     """The same ones in each run: others are drawn in `make soak`, which says of which seed."""
-    assert _hidden(judge, 20, seed) == []
+    sweep = Sweep(judge, seed)
+    for _ in sweep.run(20):
+        pass
+    assert sweep.judged == 20
+    assert sweep.hidden == []
 
 
 @pytest.mark.soak
 @pytest.mark.timeout(0)
-def test_no_character_in_any_place_hides_what_any_attack_does(judge: Judge) -> None:
-    seed = int(os.environ.get("TALLY_ODD_SEED", random.SystemRandom().randrange(1 << 30)))
-    sys.stderr.write(f"drawn with TALLY_ODD_SEED={seed}\n")
-    assert _hidden(judge, MOST, seed) == []
+def test_no_character_in_any_place_hides_what_any_attack_does(
+    judge: Judge, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(os.path, "realpath", lru_cache(maxsize=200_000)(os.path.realpath))  # nothing on it changes
+    monkeypatch.setattr(tracking, "_is_top", lru_cache(maxsize=20_000)(tracking._is_top))
+    gc.freeze()
+    sweep = Sweep(judge, SEED)
+    for _ in sweep.run(MOST):
+        if sweep.judged % _TOLD_EVERY in (0, 1):
+            with capfd.disabled():
+                _tell(sweep)
+    if FIGURES is not None:
+        Path(FIGURES).write_bytes(msgspec.json.format(msgspec.json.encode(sweep.figures()), indent=2) + b"\n")
+    assert sweep.hidden == []
+
+
+def _tell(sweep: Sweep) -> None:
+    lines = [f"TALLY_ODD_SEED={sweep.seed}: {sweep.judged:,} judged, {len(sweep.hidden)} hidden", *sweep.hidden[-5:]]
+    sys.stderr.write("\n  ".join(lines) + "\n")
+
+
+@each_case("effect, tool, args")
+def test_what_hid_something_once_hides_it_no_more(judge: Judge, effect: str, tool: str, args: dict[str, str]) -> None:
+    """With one of these in the place of `@`, as with a letter there."""
+    for odd in "x\f\r\0\x01\xad\u2029\ue000":
+        given = {name: text.replace("@", odd) for name, text in args.items()}
+        assert judge.answer(tool, given, "claude-code", f"{HOME_FOLDER}/project") >= EFFECTS.index(Effect(effect)), odd
 
 
 @pytest.mark.parametrize("agent", sorted(ASKING))
@@ -107,7 +114,7 @@ def test_half_a_surrogate_pair_in_a_comment_hides_nothing_from_any_agent(judge: 
         of = next(n for n, case in enumerate(judge.calls) if isinstance(case, dict) and "command" in case)
         for odd in ("\ud800", "\0", "\ue000"):
             for args in (f"{command} # {odd}", f": '{odd}'; {command}"):
-                assert judge.strictness(of, {"command": args}, agent) == _EFFECTS.index(Effect.DENY)
+                assert judge.strictness(of, {"command": args}, agent) == EFFECTS.index(Effect.DENY)
 
 
 def test_the_agents_are_all_whose_hooks_ask() -> None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 
 import msgspec
 
@@ -61,6 +62,7 @@ ODD: dict[str, str] = {
     "emoji with joiners": "\U0001f468\u200d\U0001f469",
     "beyond the planes' end": "\U0010ffff",
 }
+_NAMES = tuple(ODD)
 PLAIN = ("x", "\u00e9", "\u2603")
 """What is put into a place instead, to see what any character does there: a letter, one with an accent, a picture."""
 
@@ -185,9 +187,12 @@ def _prepended(text: str, character: str) -> str:
     return f"{character}{text}"
 
 
-def _in_the_middle(text: str, character: str) -> str:
-    half = len(text) // 2
-    return f"{text[:half]}{character}{text[half:]}"
+def _at(share: float) -> Callable[[str, str], str]:
+    def put(text: str, character: str) -> str:
+        at = int(len(text) * share)
+        return f"{text[:at]}{character}{text[at:]}"
+
+    return put
 
 
 PLACES: tuple[Place, ...] = (
@@ -203,20 +208,29 @@ PLACES: tuple[Place, ...] = (
     Place("inside a quoted word", False, _in_command(_in_quotes)),
     Place("appended", False, _in_longest(_appended)),
     Place("prepended", False, _in_longest(_prepended)),
-    Place("in the middle", False, _in_longest(_in_the_middle)),
+    Place("after a quarter", False, _in_longest(_at(0.25))),
+    Place("in the middle", False, _in_longest(_at(0.5))),
+    Place("after three quarters", False, _in_longest(_at(0.75))),
 )
 
 
-def variants(calls: Sequence[Json], most: int, rng: random.Random) -> Iterator[Variant]:
-    """Up to `most` variants of the arguments of some calls: all there are, or as many drawn, each at most once."""
-    total = len(calls) * len(ODD) * len(PLACES)
-    numbers: Sequence[int] = range(total)
-    if most < total:
-        numbers = sorted(rng.sample(range(total), most))
-    names = list(ODD)
-    for number in numbers:
-        of, rest = divmod(number, len(ODD) * len(PLACES))
-        which, where = divmod(rest, len(PLACES))
-        args = PLACES[where].put(calls[of], ODD[names[which]])
-        if args is not None:
-            yield Variant(of, names[which], where, args)
+def variants(calls: Sequence[Json], most: int, seed: int) -> Iterator[Variant]:
+    """Up to `most` variants of the arguments of some calls, each once: in each round, another character in every place.
+
+    What a seed decides on is the order of the places, and which character each begins with.
+    """
+    rng = random.Random(seed)
+    places = [(of, where) for of in range(len(calls)) for where in range(len(PLACES))]
+    rng.shuffle(places)
+    begins = [rng.randrange(len(ODD)) for _ in places]
+    everything = ((turn, *each) for turn in range(len(ODD)) for each in zip(places, begins, strict=True))
+    made = (_variant(calls, of, where, turn + begin) for turn, (of, where), begin in everything)
+    yield from islice((variant for variant in made if variant is not None), most)
+
+
+def _variant(calls: Sequence[Json], of: int, where: int, number: int) -> Variant | None:
+    name = _NAMES[number % len(ODD)]
+    args = PLACES[where].put(calls[of], ODD[name])
+    if args is None:
+        return None
+    return Variant(of, name, where, args)

@@ -7,6 +7,7 @@ programs or paths matter: `policy` and `lineage` judge the results, values of `m
 """
 
 __all__ = [
+    "blanks",
     "commands",
     "effects",
     "files",

@@ -14,6 +14,7 @@ from functools import cache
 from tree_sitter import Language, Node, Parser
 from tree_sitter_bash import language
 
+from tallystick.intent.shell.blanks import is_ambiguous, joined
 from tallystick.model.pattern import pattern_of
 
 __all__ = ["MOST_BYTES", "Node", "glued", "is_broken", "is_lost", "is_slow", "parse", "text_of"]
@@ -62,10 +63,10 @@ def parse(text: str) -> Node | None:
         spans = _quoted(text)
     else:
         spans = []
-    if not spans and text.isascii():
+    if not spans and text.isascii() and not is_ambiguous(text):
         return _parser().parse(whole).root_node
     spans = [(_bytes_before(text, start), _bytes_before(text, end)) for start, end in spans]
-    source = bytearray(whole.translate(_MASKED))
+    source = bytearray(joined(whole).translate(_MASKED))
     for start, end in spans:
         source[start:end] = b"\n".join(b"x" * len(line) for line in whole[start:end].split(b"\n"))
     root = _parser().parse(source).root_node

@@ -48,11 +48,19 @@ def plain_name(name: str) -> str:
     return "".join(letter for letter in name[:_LONGEST_NAME].lower() if letter.isalnum())
 
 
+def has_blank(text: str) -> bool:
+    """Whether a text has a space or the end of a line, as prose has and names hardly. All else may be in a path."""
+    return not _BLANKS.isdisjoint(text)
+
+
+_BLANKS = frozenset(" \t\n")
+
+
 def decoded(args: Json) -> Json:
     """Arguments that are the text of a JSON object, as that object."""
     if isinstance(args, str) and args.lstrip()[:1] == "{":
         try:
-            found = json.loads(args)
+            found = json.loads(args, strict=False)
         except (ValueError, RecursionError):
             return args
         if isinstance(found, dict):
@@ -116,7 +124,7 @@ def _listed(text: str) -> list[Json]:
     """A list that is given as JSON text; a text that is none is its only item."""
     if text.lstrip()[:1] == "[":
         try:
-            found = json.loads(text)
+            found = json.loads(text, strict=False)
         except (ValueError, RecursionError):
             return [text]
         if isinstance(found, list):

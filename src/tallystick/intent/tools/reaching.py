@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from tallystick.intent.tools.arguments import members_of, objects_among, strings, text_among, texts_among
+from tallystick.intent.tools.arguments import has_blank, members_of, objects_among, strings, text_among, texts_among
 from tallystick.intent.tools.draft import Draft
 from tallystick.intent.tools.paths import is_url, printable
 from tallystick.model.intent import Domain, Operation
@@ -97,7 +97,7 @@ def urls_in(draft: Draft) -> list[str]:
     found = (
         text
         for name, text in strings(draft.args)
-        if (name in _URLS or len(text) <= _LONGEST_URI) and is_url(text) and not re.search(r"\s", text.strip())
+        if (name in _URLS or len(text) <= _LONGEST_URI) and is_url(text) and not has_blank(text.strip())
     )
     return list(dict.fromkeys(url for url, _ in zip(found, range(_MOST_IN_TEXT), strict=False)))
 

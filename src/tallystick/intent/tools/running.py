@@ -6,9 +6,8 @@ Owns the forms in which agents give a command, and what starting an agent is cal
 from __future__ import annotations
 
 import json
-import re
 
-from tallystick.intent.tools.arguments import NAMES, members_of, objects_among, strings, text_among
+from tallystick.intent.tools.arguments import NAMES, has_blank, members_of, objects_among, strings, text_among
 from tallystick.intent.tools.draft import Draft
 from tallystick.intent.tools.paths import printable
 from tallystick.intent.tools.uses import Code
@@ -66,7 +65,7 @@ def _take(draft: Draft, given: Json, depth: int) -> None:
 def _take_list(draft: Draft, given: list[Json], depth: int) -> None:
     """The words of one program, or one text after another: a text with white space in the first place is not a program."""
     texts = [item for item in given if isinstance(item, str)]
-    if len(texts) > 1 and not re.search(r"\s", texts[0].strip()) and "commands" not in draft.members:
+    if len(texts) > 1 and not has_blank(texts[0].strip()) and "commands" not in draft.members:
         draft.programs.append(tuple(texts))
     else:
         draft.commands += texts
@@ -79,7 +78,7 @@ def _list_in(text: str) -> list[Json] | None:
     if not text.startswith("["):
         return None
     try:
-        found = json.loads(text)
+        found = json.loads(text, strict=False)
     except (ValueError, RecursionError):
         return None
     if isinstance(found, list) and found and all(isinstance(item, (str, dict)) for item in found):

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 
-from tallystick.intent.tools.arguments import Members, strings, text_among
+from tallystick.intent.tools.arguments import Members, has_blank, strings, text_among
 from tallystick.intent.tools.draft import MOST, Draft
 from tallystick.intent.tools.paths import is_url
 from tallystick.intent.tools.reaching import of_server, reaches, urls_in
@@ -203,7 +203,7 @@ def _may_be_path(name: str, text: str) -> bool:
         return False
     if _PATH_END.search(name):
         return True
-    looks = text.startswith(("/", "~/", "./", "../", "file://")) and not re.search(r"\s", text)
+    looks = text.startswith(("/", "~/", "./", "../", "file://")) and not has_blank(text)
     return looks and (name in _PATH_NAMES or len(text) > 1)
 
 

@@ -12,12 +12,14 @@ import msgspec
 
 from tallystick.catalog.agents import AGENTS
 from tallystick.intent.actions import Reading, Snippet
+from tallystick.intent.shell.blanks import spelled
 from tallystick.intent.shell.commands import Environment
 from tallystick.intent.shell.effects import read_argv_effects, read_effects
 from tallystick.intent.tools.calls import uses_of
 from tallystick.intent.tools.uses import Code, ToolCall, Uses
 from tallystick.model.decision import Call
 from tallystick.model.intent import Domain, Effects, Flow, Intent, Operation
+from tallystick.model.script import unmarked
 from tallystick.model.step import Json
 from tallystick.policy.calls.embedded_commands import calls_in, commands_in, read_typed, windows_texts
 from tallystick.policy.calls.loading import loaded
@@ -34,7 +36,7 @@ def read_call(
         workspace: the folder that the agent works in as a whole; None: where the call runs.
         variables: of the agent's environment, besides HOME and PWD.
     """
-    uses = _uses(call, home)
+    uses = _as_read(_uses(call, home))
     folder = uses.folder or call.cwd
     patterns: list[str] = []
     asked: list[str] = []
@@ -78,6 +80,16 @@ def _uses(call: Call, home: str) -> Uses:
             inner = _uses_of(tool, args, call, home)
             uses = _with(uses, inner)
     return uses
+
+
+def _as_read(uses: Uses) -> Uses:
+    """The same with its texts as they are read: all that is looked for in them is looked for in what was found in them."""
+    return msgspec.structs.replace(
+        uses,
+        commands=tuple(each for text in uses.commands for each in spelled(unmarked(text))),
+        programs=tuple(tuple(map(unmarked, words)) for words in uses.programs),
+        codes=tuple(msgspec.structs.replace(code, text=unmarked(code.text)) for code in uses.codes),
+    )
 
 
 def _uses_of(tool: str, args: Json, call: Call, home: str) -> Uses:

@@ -240,6 +240,8 @@ def _taken_apart(target: str) -> tuple[str, str, int, tuple[str, ...]]:
         others = tuple(
             clear(_host_and_port(part, is_url=True)[0]) for part in re.split(r"[@\\#/?]", rest[:_LONGEST])[:8]
         )
+    if clear(host) != host.lower():
+        others = (*others, host[:_LONGEST_ADDRESS].lower())  # a program that takes every character for one of the name
     return scheme, clear(host), port, others
 
 

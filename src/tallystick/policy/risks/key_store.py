@@ -1,4 +1,4 @@
-"""Key-value stores with the commands of Redis that are told to forget all keys.
+"""Key-value stores with the commands of Redis that are to forget all keys.
 
 Owns which commands those are, and where they stand: in the words of a client, in the lines that it reads, in the arguments of
 a tool for such a store. Must not know whose a store is. Sources: the references of Redis and of redis-cli (a line of what it
@@ -59,7 +59,7 @@ def _is_for_client(command: Command) -> bool:
 
 
 def _is_flush(call: Call) -> bool:
-    """Whether a tool for such a store is told so, or is for that."""
+    """Whether a tool for such a store is to do so, or is for that."""
     if _STORES.search(call.tool[:200]) is None:
         return False
     if _NAMED.search(call.tool[:200]) is not None:

@@ -183,7 +183,7 @@ def _names_a_file(reading: CallReading) -> bool:
         if n >= _MOST_STRINGS:
             return False
         if _PATCH.search(text[:2000]) or (
-            "/" in text and len(text) < 300 and not re.search(r"\s|://|^/memories\b", text)
+            "/" in text and len(text) < 300 and not re.search(r"[ \t\n]|://|^/memories\b", text)
         ):
             return True
     return False

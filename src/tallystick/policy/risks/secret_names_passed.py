@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import base64
 import binascii
-import re
 from collections.abc import Iterator
 
 from tallystick.catalog.languages import LANGUAGES
 from tallystick.catalog.programs import fact_of_programs, programs_with
 from tallystick.intent.shell.names import canonical
-from tallystick.intent.tools.arguments import plain_name, strings
+from tallystick.intent.tools.arguments import has_blank, plain_name, strings
 from tallystick.intent.tools.known import known_tools
 from tallystick.model.intent import Domain, Intent, Operation
 from tallystick.model.paths import placed
@@ -288,7 +287,7 @@ def _in_arguments(reading: CallReading) -> Iterator[str]:
         return
     told = {one.target for one in reading.effects.intents if one.operation not in _MADE}
     for name, text in strings(reading.call.args):
-        is_word = len(text) <= _MOST_ARGUMENT and not re.search(r"\s", text) and name not in _NO_USE
+        is_word = len(text) <= _MOST_ARGUMENT and not has_blank(text) and name not in _NO_USE
         is_judged = text in told and is_secret(text, reading.home)
         if (is_word and not is_judged and not text.startswith(("http:", "https:"))) or name in _QUERIES:
             yield from _secrets(text, reading, reading.folder)

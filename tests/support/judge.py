@@ -1,0 +1,77 @@
+"""All policies, asked through the hooks of the agents what they say of calls that differ in one thing.
+
+Owns how strict an answer is, and when a variant hides something. Must not know which variants there are.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from functools import cache
+
+from tallystick.agents.hooks import hook_adapter
+from tallystick.errors import PolicyError
+from tallystick.guard.decide import Decider
+from tallystick.guard.fallback_decision import undecided
+from tallystick.guard.policy_quality import Case, Machine
+from tallystick.model.decision import Effect
+from tallystick.model.step import Json
+from tests.support.calls_of_agents import ASKING
+from tests.support.odd_characters import PLACES, PLAIN, Variant
+
+EFFECTS = (Effect.ALLOW, Effect.WARN, Effect.ASK, Effect.DENY)
+"""From the mildest to the strictest."""
+
+
+class Judge:
+    """A machine and the policies in force on it, asked through the hooks of the agents."""
+
+    def __init__(self, machine: Machine, decider: Decider, cases: Sequence[Case]) -> None:
+        self._machine, self._decider, self._cases = machine, decider, cases
+        self.calls: list[Json] = [machine.filled(case.calls[0].args) for case in cases]
+        self._before = cache(lambda of, agent: self.strictness(of, self.calls[of], agent))
+        self._plainly = cache(
+            lambda of, place, plain, agent: self.strictness(of, PLACES[place].put(self.calls[of], plain), agent)
+        )
+
+    def strictness(self, of: int, args: Json, agent: str) -> int:
+        """How strict the answer is to a case's call with other arguments, as an agent's hook tells of it."""
+        return self.answer(self._cases[of].calls[0].tool, args, agent, self._cases[of].folder)
+
+    def answer(self, tool: str, args: Json, agent: str, folder: str) -> int:
+        """How strict the answer to a call is. `Bash` is the tool of each agent that runs commands."""
+        asking = ASKING[agent]
+        said = asking.made(asking.tool if tool == "Bash" else tool, args, self._machine.filled(folder))
+        adapter = hook_adapter(agent)
+        assert adapter is not None
+        call = adapter.parse(json.dumps(said).encode(), asking.event).asks
+        assert call is not None
+        try:
+            return EFFECTS.index(self._decider.decide(call).effect)
+        except PolicyError as error:
+            return EFFECTS.index(undecided(Effect.ASK, error).effect)
+
+    def hides(self, variant: Variant, agent: str) -> str | None:
+        """What a variant hides from the policies; None if nothing."""
+        found = self.strictness(variant.of, variant.args, agent)
+        wanted = self._wanted(variant, agent, found)
+        if found >= wanted:
+            return None
+        told = f"{variant.character}, {PLACES[variant.place].name}: {EFFECTS[found]} instead of {EFFECTS[wanted]}"
+        return f"{self._cases[variant.of].id} of {agent}: {told}: {variant.args!a:.300}"
+
+    def _wanted(self, variant: Variant, agent: str, found: int) -> int:
+        """How strict the answer must be: in a place that holds as it was, else as with a plain character there.
+
+        Of several plain ones the mildest answer counts: the others are asked about only if `found` is milder than the first.
+        """
+        if found == len(EFFECTS) - 1:
+            return found
+        if PLACES[variant.place].holds:
+            return self._before(variant.of, agent)
+        wanted = len(EFFECTS) - 1
+        for plain in PLAIN:
+            wanted = min(wanted, self._plainly(variant.of, variant.place, plain, agent))
+            if found >= wanted:
+                break
+        return wanted
