@@ -67,8 +67,9 @@ soak: .venv/ready
 	@$(MAKE) mutate-seal
 
 # N stores damaged at random, from SEED on, before three verifiers, one of which needs Node. What they do not agree on is kept below fuzz-stores/.
+# WRITE=1 keeps the figures for docs/quality.md.
 fuzz-stores: .venv/ready
-	@$(IN_A_CLEAN_HOME) python -m tools.fuzz_stores $(if $(N),$(N),2000) $(if $(SEED),$(SEED),1)
+	@$(IN_A_CLEAN_HOME) python -m tools.fuzz_stores $(if $(N),$(N),2000) $(if $(SEED),$(SEED),1) $(if $(WRITE),--write)
 
 # The agents themselves, in the versions of tools/live/install.py, below .agents/ or in the folder that TALLY_AGENTS names.
 # AGENTS="codex gptme" installs some of them. npm and pip read the settings of whoever runs this: a registry, a proxy.

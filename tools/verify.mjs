@@ -88,7 +88,7 @@ function* readLines(file) {
   }
 }
 
-const ABSENT = new Set(["ENOENT", "ENOTDIR"]);
+const ABSENT = new Set(["ENOENT", "ENOTDIR", "ELOOP"]);
 
 // What is at a path, without following a link; null if nothing is.
 function look(place, follow = false) {

@@ -16,6 +16,8 @@ from tallystick.seal.canonical import canonical
 
 Json = Any
 T = TypeVar("T")
+MISFITS = (FormatError, ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError)
+"""What a value of another kind than expected is found out by."""
 
 
 @dataclass

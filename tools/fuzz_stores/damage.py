@@ -1,19 +1,20 @@
 """What can be done to a store, by name: a table of changes, each of which says what it did or that it found nothing to do.
 
-Owns the changes of files and lines; those of what a line says are in `wording`, those of notes in `heads`.
+Owns the changes of bytes and lines, and how often each change is taken. How a line is spelled is in `spelling`, what it
+says in `wording`, notes are in `heads`, which files there are and of what kind in `places`.
 """
 
 from __future__ import annotations
 
 import os
-import shutil
-import socket
 from collections.abc import Callable
 from pathlib import Path
 
-from tools.fuzz_stores.case import Case, Json, lines_of, parsed, written
+from tools.fuzz_stores.case import MISFITS, Case, Json, lines_of, parsed, written
 from tools.fuzz_stores.heads import HEADS
+from tools.fuzz_stores.places import PLACES
 from tools.fuzz_stores.resealing import reseal
+from tools.fuzz_stores.spelling import SPELLING
 from tools.fuzz_stores.wording import WORDING
 from tools.vectors.mutation import PIECES
 
@@ -199,7 +200,7 @@ def duplicate_member(case: Case) -> str | None:
     return f"{path.name}: the text of line {at} between {one} and {two}"
 
 
-# Files ------------------------------------------------------------------------------------------------------------------
+# Whole files ------------------------------------------------------------------------------------------------------------
 
 
 GARBAGE = (
@@ -233,156 +234,6 @@ def garble(case: Case) -> str | None:
     lines[at] = garbage.removesuffix(b"\n")
     path.write_bytes(b"\n".join(lines))
     return f"{path.name}: line {at} is {garbage[:16]!r}"
-
-
-def remove(case: Case) -> str | None:
-    """A file is gone."""
-    path = case.choose(case.record())
-    if path is None:
-        return None
-    path.unlink()
-    return f"{path.name}: gone"
-
-
-def exchange(case: Case) -> str | None:
-    """A file has what another has."""
-    path, other = case.choose(case.record()), case.choose(case.record())
-    if path is None or other is None or path == other:
-        return None
-    path.write_bytes(other.read_bytes())
-    return f"{path.name}: what {other.name} has"
-
-
-def move(case: Case) -> str | None:
-    """A journal is in another folder, is there twice, or has another session's name."""
-    path = case.choose(case.journals())
-    if path is None:
-        return None
-    sid = case.chance.choice((path.stem, path.stem, "0123456789abcdef" * 2, path.stem.upper(), f"{path.stem}0"))
-    below = case.chance.choice((".", "1999/12", f"{path.stem}.jsonl.d", "a/b/c/d"))
-    target = case.store / "journals" / below / f"{sid}.jsonl"
-    if target.exists():
-        return None
-    target.parent.mkdir(parents=True, exist_ok=True)
-    shutil.copyfile(path, target)
-    if case.chance.random() < 0.6:
-        path.unlink()
-    return f"{path.name}: at {target.relative_to(case.store)} {'as well' if path.exists() else 'instead'}"
-
-
-def _pipe(path: Path) -> None:
-    os.mkfifo(path)
-
-
-def _folder(path: Path) -> None:
-    path.mkdir()
-    (path / "x").write_bytes(b"x\n")
-
-
-def _socket(path: Path) -> None:
-    with socket.socket(socket.AF_UNIX) as bound:
-        short = os.open(path.parent, os.O_RDONLY)  # the name of a socket is short, that of a journal is not
-        try:
-            bound.bind(f"/proc/self/fd/{short}/s")
-            (path.parent / "s").rename(path)
-        finally:
-            os.close(short)
-
-
-def _device(path: Path) -> None:
-    path.symlink_to("/dev/zero")
-
-
-def _dangling(path: Path) -> None:
-    path.symlink_to("nothing")
-
-
-def _link(path: Path) -> None:
-    aside = path.with_name("aside")
-    aside.write_bytes(b"{}\n")
-    path.symlink_to("aside")
-
-
-def _empty(path: Path) -> None:
-    path.write_bytes(b"")
-
-
-def _unreadable(path: Path) -> None:
-    path.write_bytes(b"{}\n")
-    path.chmod(0)
-
-
-KINDS: dict[str, Callable[[Path], None]] = {
-    "a pipe": _pipe,
-    "a folder": _folder,
-    "a socket": _socket,
-    "a link to a device": _device,
-    "a link to nothing": _dangling,
-    "a link to a file": _link,
-    "an empty file": _empty,
-    "a file that may not be read": _unreadable,
-}
-
-
-def another_kind(case: Case) -> str | None:
-    """Something else is in the place of a file."""
-    path = case.choose(case.record())
-    if path is None:
-        return None
-    kind = case.chance.choice(list(KINDS))
-    path.unlink()
-    try:
-        KINDS[kind](path)
-    except OSError as error:
-        return f"{path.name}: gone, {kind} could not be made: {error.strerror}"
-    return f"{path.name}: {kind}"
-
-
-def no_folder(case: Case) -> str | None:
-    """Something else is in the place of a folder, or a folder is a link."""
-    path = case.choose([case.store / name for name in ("journals", "heads", "blobs") if (case.store / name).is_dir()])
-    if path is None or path.is_symlink():
-        return None
-    kind = case.chance.choice(["a link to the folder", *KINDS])
-    aside = case.folder / f"{path.name}-aside"
-    path.rename(aside)
-    if kind == "a link to the folder":
-        path.symlink_to(aside)
-    else:
-        try:
-            KINDS[kind](path)
-        except OSError as error:
-            return f"{path.name}/: gone, {kind} could not be made: {error.strerror}"
-    return f"{path.name}/: {kind}"
-
-
-SIZES = (1 << 20, (1 << 20) + 1, 40 << 20, 8 << 30, 8 << 40)
-
-
-def hole(case: Case) -> str | None:
-    """A file is very large and takes no room."""
-    path = case.choose(case.record())
-    if path is None:
-        return None
-    size = path.stat().st_size + case.chance.choice(SIZES)
-    try:
-        os.truncate(path, size)
-    except OSError:  # more than this file system has
-        return None
-    return f"{path.name}: a hole up to {size} bytes"
-
-
-def litter(case: Case) -> str | None:
-    """Files that are no part of the record."""
-    name = case.chance.choice(
-        ("notes.txt", "journals/x.jsonl", "heads/ledger-0.note", "state/x", "blobs/zz/x", "torn/x")
-    )
-    path = case.store / name
-    if path.exists() or not (path.parent.is_dir() or not path.parent.exists()):
-        return None
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(b"litter\n")
-    return f"{name}: litter"
 
 
 # What is asked ----------------------------------------------------------------------------------------------------------
@@ -422,13 +273,8 @@ CHANGES: dict[str, tuple[int, Change]] = {
     "renumber": (4, renumber),
     "duplicate member": (5, duplicate_member),
     "garble": (4, garble),
-    "remove": (4, remove),
-    "exchange": (3, exchange),
-    "move": (4, move),
-    "another kind": (5, another_kind),
-    "no folder": (1, no_folder),
-    "hole": (1, hole),
-    "litter": (1, litter),
+    **PLACES,
+    **{name: (3, change) for name, change in SPELLING.items()},
     **{name: (4, change) for name, change in WORDING.items()},
     **{name: (2, change) for name, change in HEADS.items()},
 }
@@ -454,6 +300,9 @@ def _apply(case: Case, name: str) -> None:
 
 
 def _note(case: Case, name: str, change: Change) -> None:
-    said = change(case)
+    try:
+        said = change(case)
+    except MISFITS:  # what was done before left nothing that this could change
+        return
     if said is not None:
         case.done.append(f"{name}: {said}")

@@ -156,10 +156,66 @@ def remember(case: Case) -> str | None:
     return "the head as it is now is remembered"
 
 
+ODD_KEYS = (
+    *(
+        "",
+        "x",
+        "did:key:",
+        "did:key:z",
+        "did:web:example.org",
+        "did:key:zDnaerDaTF5BXEavCrfRZEk316dpbLsfPDZ3WJ5hRTPFU2169",
+    ),
+    *(
+        "did:key:z6MkehRgf7yJbgaGfYsdoAsKdBPE3dj2CYhowQdcjqSJgvV",
+        "did:key:z6MkehRgf7yJbgaGfYsdoAsKdBPE3dj2CYhowQdcjqSJgvVd ",
+    ),
+    *(
+        "DID:KEY:z6MkehRgf7yJbgaGfYsdoAsKdBPE3dj2CYhowQdcjqSJgvVd",
+        "0" * 64,
+        "did:key:z" + "1" * 60,
+        "did:key:z0OIl",
+        "\u0661",
+    ),
+)
+
+
+def pin_oddly(case: Case) -> str | None:
+    """What the verifier takes for a key is none."""
+    case.request["pinned"] = case.chance.choice(ODD_KEYS)
+    return f"pinned {case.request['pinned']!r}"
+
+
+def remember_oddly(case: Case) -> str | None:
+    """The head that the verifier has is damaged, large, empty, of another store or of another time."""
+    if not is_plain(case.note):
+        return None
+    kept, data, chance = case.folder / "remembered.note", case.note.read_bytes(), case.chance
+    lines = data.split(b"\n")
+    size = lines[1] if len(lines) > 1 else b""
+    ways = {
+        "empty": b"",
+        "an LF": b"\n",
+        "too large": data + b"x" * (1 << 20),
+        "without its end": data[:-1],
+        "two": data + data,
+        "of another size": data.replace(size, chance.choice((b"0", b"1", b"2", b"3", b"9" * 19, b"01", b"-1")), 1),
+        "of another store": data.replace(b"tallystick/", b"tallystick/0", 1),
+        "without signatures": b"\n".join([*lines[:4], b""]),
+        "other bytes": chance.randbytes(64),
+        "the ledger": case.ledger.read_bytes()[:1_000] if is_plain(case.ledger) else b"",
+    }
+    way = chance.choice(list(ways))
+    kept.write_bytes(ways[way])
+    case.request["remembered"] = str(kept)
+    return f"the head that is remembered is {way}"
+
+
 HEADS: dict[str, Callable[[Case], str | None]] = {
     "edit note": edit_note,
     "edit signature": edit_signature,
     "sign otherwise": sign_otherwise,
     "pin": pin,
+    "pin oddly": pin_oddly,
     "remember": remember,
+    "remember oddly": remember_oddly,
 }

@@ -16,10 +16,7 @@ from tallystick.seal.hashes import commitment, entry_hash, fields_hash, genesis,
 from tallystick.seal.keys import SigningKey
 from tallystick.seal.merkle import merkle_root
 from tallystick.seal.note import sign_note
-from tools.fuzz_stores.case import Case, Json, is_plain, lines_of, parsed, written
-
-_MISFITS = (FormatError, ValueError, TypeError, KeyError, AttributeError, RecursionError, UnicodeError)
-"""What a value of another kind than expected is found out by."""
+from tools.fuzz_stores.case import MISFITS, Case, Json, is_plain, lines_of, parsed, written
 
 
 def reseal(case: Case, *, renumber: bool = True) -> None:
@@ -42,7 +39,7 @@ def sign(case: Case, hashes: list[bytes]) -> None:
         return
     store = parsed(lines_of(case.ledger)[0]) or {}
     sid = _at(store, "entry", "sid")
-    if isinstance(sid, str):
+    if isinstance(sid, str) and sid.isprintable():
         keys = [SigningKey(secret) for secret in case.secrets]
         case.note.write_bytes(sign_note(sid, len(hashes), merkle_root(hashes), keys))
 
@@ -64,7 +61,7 @@ def _reseal_file(path: Path, moved: dict[str, str], *, renumber: bool) -> list[b
             entry["prev"] = (hashes[-1] if hashes else genesis(str(entry.get("sid")))).hex()
             entry["parents"] = [_moved(parent, moved) for parent in entry["parents"]]
             entry["fields"] = fields_of(line)
-        except _MISFITS:
+        except MISFITS:
             pass
         texts.append(written(line))
         try:

@@ -25,15 +25,17 @@ class Figures:
     """What became of a run."""
 
     stores: int = 0
+    changes: Counter[str] = field(default_factory=Counter)
     exits: Counter[int] = field(default_factory=Counter)
     rules: Counter[str] = field(default_factory=Counter)
     slowest: dict[str, float] = field(default_factory=dict)
     largest: dict[str, int] = field(default_factory=dict)
     failures: list[str] = field(default_factory=list)
 
-    def add(self, answers: dict[str, Answer]) -> None:
+    def add(self, case: Case, answers: dict[str, Answer]) -> None:
         """Count one store."""
         self.stores += 1
+        self.changes.update(said.partition(":")[0] for said in case.done)
         report = answers["alone"].report
         if report is not None:
             self.exits[report["exit"]] += 1
@@ -64,7 +66,7 @@ def fuzz(seeds: Sequence[int], kept: Path, told: Callable[[str], None] = lambda 
             folder = Path(scratch) / str(seed)
             case = prepare(source, folder, seed)
             answers = verifiers.ask(case.request)
-            figures.add(answers)
+            figures.add(case, answers)
             found = disagreement(answers)
             if found is not None:
                 figures.failures.append(f"seed {seed}, {source.name}: {found}")

@@ -24,7 +24,7 @@ def ours() -> Answer:
     from tallystick.model.verdict import Require, Verdict, report
     from tallystick.seal.redact import Redaction
     from tallystick.trust.verify import Demand, StoreEvidence, verify_file, verify_store
-    from tallystick.trust.verify_named import verdict_on_no_files, verify
+    from tallystick.trust.verify_named import Part, verdict_on_no_files, verify
 
     elsewhere = tempfile.mkdtemp()  # where no store is: evidence of what is found is kept in one's own only
 
@@ -39,7 +39,8 @@ def ours() -> Answer:
         if asked.get("files_alone"):  # nothing that anyone else knows of the store
             evidence = StoreEvidence(pinned=asked.get("pinned"), remembered=remembered)
             demand = Demand(require=wanted or Require.A2)
-            return verdict_on_no_files(Home(path)) or verify_store(Home(path), evidence=evidence, demand=demand)
+            unread = verdict_on_no_files(Home(path), Part.RECORD)
+            return unread or verify_store(Home(path), evidence=evidence, demand=demand)
         return verify(path, home=elsewhere, require=wanted, pinned=asked.get("pinned"), remembered=remembered)
 
     def answer(asked: dict[str, Any]) -> dict[str, Any]:

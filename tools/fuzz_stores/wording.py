@@ -73,6 +73,11 @@ TEXTS: tuple[Json, ...] = (
     *(
         "2026-01-02T03:04:05.000006Z",
         "2026-13-99T99:99:99.999999Z",
+        "2026-02-30T24:00:60.000000Z",
+        "2026-01-02T03:04:05.000006z",
+        "2026-01-02T03:04:05Z",
+        "2026-01-02T03:04:05.000006+00:00",
+        "\u0662026-01-02T03:04:05.000006Z",
         "session_start",
         "session_end",
         "recovery",
@@ -100,6 +105,17 @@ OTHERS: tuple[Json, ...] = (
     {"": 0},
 )
 VALUES: tuple[Json, ...] = (*NUMBERS, *TEXTS, *OTHERS)
+TIMES = ("2026-01-02T03:04:05.000006Z", "2026-01-02T03:04:05.000007Z", "2025-01-02T03:04:05.000006Z", "x")
+CAUSES: tuple[Json, ...] = (
+    "lost_entries",
+    "other_entries",
+    "unfit_entries",
+    "old_signer",
+    "lost_key",
+    "weather",
+    0,
+    None,
+)
 MEMBERS = (
     *(
         "v",
@@ -301,19 +317,38 @@ def tell_ledger(case: Case) -> str | None:
     target = case.choose(journals)
     session = target.stem if target is not None else "0" * 32
     texts = lines_of(target)[:-1] if target is not None else []
-    size = len(texts)
     chance = case.chance
     names = chance.choice(
         (["content.text"], ["content.output", "content.args"], ["meta"], [], ["content.text", 1], "content.text")
     )
     key = did_key(SigningKey(chance.choice((*case.secrets, bytes(range(40, 72))))).public)
-    said: list[dict[str, Json]] = [
+    said = _entries(case, session, texts, names, key)
+    told = {"recorded": meta.get("recorded"), **chance.choice(said)}
+    if chance.random() < 0.5:
+        line["fields"]["meta"] = told
+        _write(path, lines, at, line)
+        return f"entry {at} is {told}"[:200]
+    more = copy.deepcopy(line)
+    more["fields"] = {"meta": told}
+    more["seed"] = f"{chance.getrandbits(256):064x}"
+    lines.insert(chance.choice((at + 1, len(lines) - 1)), written(more))
+    path.write_bytes(b"\n".join(lines))
+    return f"an entry more, {told}"[:200]
+
+
+def _entries(case: Case, session: str, texts: list[bytes], names: Json, key: str) -> list[dict[str, Json]]:
+    """What an entry of the ledger may say of a session with these lines, of names and of a key."""
+    chance, size = case.chance, len(texts)
+    elsewhere = chance.choice((session, session, session, "0" * 32, "f" * 32, session.upper(), session[:-1]))
+    times = {"began": "2026-01-02T03:04:05.000006Z", "ended": chance.choice(TIMES)}
+    epoch = {"epoch": chance.choice((0, 1, 2, 3)), "size": chance.choice((0, 1, size)), "root": "0" * 64, **times}
+    return [
         {
             "type": "session_head",
-            "session": session,
+            "session": elsewhere,
             "size": max(0, size + chance.choice((-2, -1, 0, 0, 1, 9))),
             "root": "0" * 64,
-            "closed": False,
+            "closed": chance.choice((False, True, 0, None)),
         },
         {
             "type": "erasure",
@@ -335,18 +370,18 @@ def tell_ledger(case: Case) -> str | None:
         {"type": "retention", "action": chance.choice(("compress", "drop", "", 5, None, "a b"))},
         {"type": chance.choice(("key_add", "key_retire", "store_start")), "key": key},
         {"type": "weather"},
+        {"type": "key_add", "key": key, **epoch, "seconds": chance.choice((0, 1, 60)), "signature": "0" * 128},
+        {
+            "type": "recovery",
+            "cause": chance.choice(CAUSES),
+            "from": chance.choice((0, 1, 2**53)),
+            "taken": 1,
+            "aside": 0,
+        },
+        {"type": "recovery", "bytes": chance.choice((0, 1, -1, "1"))},
+        {"type": "alert_head", "session": elsewhere, "n": chance.randrange(size + 1)},
+        {"type": chance.choice(("anchor", "export", "witness", "gap", "heartbeat", "import")), "session": elsewhere},
     ]
-    told = {"recorded": meta.get("recorded"), **chance.choice(said)}
-    if chance.random() < 0.5:
-        line["fields"]["meta"] = told
-        _write(path, lines, at, line)
-        return f"entry {at} is {told}"[:200]
-    more = copy.deepcopy(line)
-    more["fields"] = {"meta": told}
-    more["seed"] = f"{chance.getrandbits(256):064x}"
-    lines.insert(chance.choice((at + 1, len(lines) - 1)), written(more))
-    path.write_bytes(b"\n".join(lines))
-    return f"an entry more, {told}"[:200]
 
 
 def _hash_at(texts: list[bytes], n: int) -> str:

@@ -6,6 +6,8 @@ none, or is too large: a pipe is waited for, a device never ends, and a verifica
 
 from __future__ import annotations
 
+import enum
+import errno
 import os
 import stat
 import time
@@ -173,9 +175,20 @@ def _begins(own: str, name: str) -> bool:
 _MOST_SETTINGS = 1 << 20
 
 
-def verdict_on_no_files(home: Home) -> Verdict | None:
+class Part(enum.Enum):
+    """What of a store is looked at before it is read."""
+
+    RECORD = "record"
+    """What docs/format.md says of it."""
+    STORE = "store"
+    """The settings too, and who signs: they are no part of the format."""
+
+
+def verdict_on_no_files(home: Home, part: Part = Part.STORE) -> Verdict | None:
     """The verdict on a store that cannot be read because of what stands there; None: it can be read."""
     defects = tuple(_defects(home))
+    if part is Part.STORE:
+        defects = (*defects, *_defects_beside(home))
     if not defects:
         return None
     return Verdict(
@@ -188,7 +201,7 @@ def verdict_on_no_files(home: Home) -> Verdict | None:
 
 
 def _defects(home: Home) -> Iterator[Defect]:
-    """Of the record's own files as docs/format.md 19.9 says, in its order; then of what else is read."""
+    """Of the record's own files as docs/format.md 19.9 says, in its order."""
     for path in (home.ledger, home.note):
         yield from _defect(None, path, os.lstat)
     for folder in (home.journals, home.note.parent, home.blobs):
@@ -196,6 +209,9 @@ def _defects(home: Home) -> Iterator[Defect]:
             yield Defect(None, None, Rule.MISSING, f"{folder} is not a folder")
     for sid, journal in sorted((*home.files(), *_folders_of_journals(home))):
         yield from _defect(sid, journal, os.lstat)
+
+
+def _defects_beside(home: Home) -> Iterator[Defect]:
     for path in (home.config, home.key.parent / "signer.json"):
         yield from _defect(None, path, os.stat, _MOST_SETTINGS)
 
@@ -211,7 +227,7 @@ def _folders_of_journals(home: Home) -> Iterator[tuple[str, str]]:
 
 def _refuse(error: OSError) -> None:
     """A folder that cannot be listed must not look like sessions that are gone; what is not a folder lists nothing."""
-    if not isinstance(error, FileNotFoundError | NotADirectoryError):
+    if not isinstance(error, FileNotFoundError | NotADirectoryError) and error.errno != errno.ELOOP:
         raise error
 
 
