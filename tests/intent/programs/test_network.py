@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from tallystick.intent.programs import actions_of
 from tallystick.intent.programs.network import host_of
-from tallystick.model.script import Word
+from tallystick.model.script import Command, Word
 from tests.intent.programs.acting import acted, does, flows
 from tests.support.cases import each_case
 
@@ -21,6 +22,18 @@ def test_hosts_ports_and_keys_are_found(text: str, expected: list[str]) -> None:
 def test_input_goes_to_the_host_and_its_answer_to_the_output() -> None:
     done = acted("ssh h x", fed="a")
     assert (done.prints, done.actions[0].from_input, done.reads_input) == ((0,), True, False)
+
+
+@each_case("text, expected")
+def test_what_ssh_runs_on_this_machine_is_read(text: str, expected: list[str]) -> None:
+    assert [code.text.text for code in acted(text).codes] == expected
+
+
+def test_what_ssh_is_fed_for_this_machine_is_read() -> None:
+    fed = Command(words=tuple(map(Word, ["ssh", "localhost", "sh", "-s"])), input=Word("rm a"))
+    (code,) = actions_of(fed).codes
+    assert code.text.text.startswith("sh -s <<'END")
+    assert "\nrm a\n" in code.text.text
 
 
 def test_what_a_connection_is_given_is_run() -> None:

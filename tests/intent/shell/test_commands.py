@@ -4,7 +4,7 @@ from tallystick.intent.shell.commands import Environment
 from tallystick.intent.shell.read import read_script
 from tallystick.model.intent import Chance
 from tallystick.model.script import Command, Role, Script
-from tests.support.cases import each
+from tests.support.cases import each, each_case
 
 ENVIRONMENT = Environment(variables={"HOME": "/home/dev"}, folder="/w")
 
@@ -56,6 +56,24 @@ def test_a_command_says_where_it_runs_and_whether() -> None:
         ("/w/x", Chance.MAYBE),
         ("/w/x", Chance.MAYBE),
     ]
+
+
+def ran(text: str) -> list[str]:
+    """The programs of a text with their words."""
+    return [
+        " ".join(word.text for word in command.words) for command in read(text).commands if command.role is Role.PROGRAM
+    ]
+
+
+@each_case("text, expected")
+def test_what_an_alias_stands_for_may_run_beside_what_is_written(text: str, expected: list[str]) -> None:
+    assert [one for one in ran(text) if not one.startswith("alias")] == expected
+
+
+def test_an_alias_that_nothing_tells_runs_a_program_that_is_not_known() -> None:
+    found = read("alias t=$(which a); t b")
+    assert "program" in found.opaque
+    assert found.commands[-3].words[1].text == "b"
 
 
 def test_a_file_that_is_sourced_is_read_where_it_stands() -> None:

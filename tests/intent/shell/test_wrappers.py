@@ -100,6 +100,7 @@ def test_a_whole_command_line_may_stand_in_one_word_of_parallel() -> None:
     given = (Word("rm {} -f"), Word(":::"), Word("a"), Word("b"))
     assert wrappers.shell_text("parallel", given) == Word("rm a -f")
     assert wrappers.shell_text("parallel", (Word("rm -f"), Word(":::"), Word("a"))) == Word("rm -f a")
+    assert wrappers.shell_text("parallel", (Word(":::"), Word("rm a"), Word("b"))) == Word("rm a\nb")
     assert wrappers.shell_text("parallel", (Word("rm {}"),)) is None
     assert wrappers.shell_text("parallel", words("rm {} ::: a")) is None
 

@@ -9,14 +9,25 @@ croc, magic-wormhole, ipfs, pastebinit, swaks, ncftpput(1), mosquitto_pub(1), we
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from tallystick.catalog.programs import Program, arguments_of, names_of, programs_with
 from tallystick.intent.actions import Actions, Code
-from tallystick.intent.programs.arguments import MOST_WORDS, Line, grammar, is_fed, names, renamed, taken
+from tallystick.intent.programs.arguments import (
+    MOST_WORDS,
+    Line,
+    grammar,
+    is_fed,
+    merged,
+    names,
+    renamed,
+    sentence,
+    taken,
+)
 from tallystick.intent.programs.rules import NOTHING, Builder, Rule, filtering, grammar_of, plain
 from tallystick.model.intent import Operation
 from tallystick.model.pattern import pattern_of
-from tallystick.model.script import Command, Word
+from tallystick.model.script import HOLE, Command, Word
 
 
 def host_of(word: Word, port: str) -> Word:
@@ -46,9 +57,7 @@ def _ssh(command: Command) -> Actions:
         if not line.has("-n", "-f", "-N"):
             built.feed(at)
             built.reads_input = is_fed(command)
-    for option in line.options:
-        if option[0] == "-o" and option[1] is not None and option[1].text.lower().startswith("proxycommand="):
-            built.codes.append(Code("sh", renamed(option[1], option[1].text[13:])))
+    built.codes += [Code("sh", text) for text in _run_here(line, command.input)]
     for word in line.values("-J", "-W"):
         for each_host in word.text.split(",")[:16]:
             built.add(Operation.CONNECT, host_of(renamed(word, each_host), ""), words=(word,))
@@ -57,6 +66,44 @@ def _ssh(command: Command) -> Actions:
         if host:
             built.add(Operation.CONNECT, renamed(word, host), words=(word,))
     return built.build()
+
+
+def _run_here(line: Line, fed: Word | None) -> Iterator[Word]:
+    """What `ssh` runs on this machine: to get to the host, or because that is this one."""
+    is_here = bool(line.operands) and _is_here(line.operands[0])
+    rest = taken(tuple(line.operands[1:]), _SSH)  # options may follow the host
+    for option, value in (*line.options, *rest.options):
+        if option == "-o" and value is not None:
+            name, _, text = value.text.partition("=")
+            if name.lower() in _RUNS_FIRST or (is_here and name.lower() == "remotecommand"):
+                yield renamed(value, text)
+    if not is_here:
+        return
+    words = rest.operands
+    if fed is not None and fed.is_known:
+        yield merged(f"{sentence(words).text or 'sh'} <<'{_END_OF_INPUT}'\n{fed.text}\n{_END_OF_INPUT}\n", *words, fed)
+    elif words:
+        yield sentence(words)
+
+
+_RUNS_FIRST = ("proxycommand", "localcommand", "knownhostscommand")
+_END_OF_INPUT = "END_OF_INPUT_OF_SSH"
+_HERE = pattern_of(
+    r"(?:.*\.)?localhost(?:\.localdomain)?|127\.[\d.]{1,11}|0|0\.0\.0\.0|\[?::1\]?|ip6-(?:localhost|loopback)",
+    re.IGNORECASE,
+)
+_OWN_NAME = pattern_of(r"\bhostname\b|\bHOSTNAME\b|\buname\s{1,3}-n\b")
+
+
+def _is_here(word: Word) -> bool:
+    """Whether a host is this machine: what runs there runs here."""
+    host = word.text.rpartition("://")[2].rpartition("@")[2].rstrip("/").removesuffix(".")
+    if HOLE in host:
+        return _OWN_NAME.search(word.hidden[:_MOST_HIDDEN]) is not None
+    return _HERE.fullmatch(host[:_MOST_HIDDEN]) is not None
+
+
+_MOST_HIDDEN = 300
 
 
 def _forwarded(text: str) -> str:

@@ -1,14 +1,16 @@
 """One simple command → what is in the script: itself, or what it wraps.
 
-Owns the list of commands that is built, its limits, the builtins that change the shell, wrappers and calls of functions. Must
-not know statements: a text in a command, or a function's body, is read by the class that derives from it.
+Owns the list of commands that is built, its limits, the builtins that change the shell, wrappers, aliases and calls of
+functions. Must not know statements: a text in a command, or a function's body, is read by the class that derives from it.
 """
 
 from __future__ import annotations
 
 import posixpath
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
 from typing import NamedTuple
 
 import msgspec
@@ -94,6 +96,7 @@ class Collector(ABC):
         self._calls: list[str] = []
         self._wrapped = 0
         self._sourced: list[str] = []
+        self._aliases: dict[str, list[Word]] = {}
         self._shadowed: set[str] = set()
         self._has_own_path = False
 
@@ -240,6 +243,8 @@ class Collector(ABC):
             self.untold("depth", scope, fed=said(found)[:_MOST_SAID], spelled=found.words[:_MOST_REDIRECTS])
             return
         name, arguments = canonical(found.program), found.arguments
+        if found.words[0].text in self._aliases:
+            self._expand(found, scope, feed)
         if found.words[0].text in self.functions:
             self._call(found, scope, feed)
         elif name in _BUILTINS:
@@ -277,16 +282,47 @@ class Collector(ABC):
         if name in self._calls or len(self._calls) >= _MOST_CALLS:
             self.untold("depth", scope, fed="", spelled=found.words)
             return
-        self._calls.append(name)
-        numbered = {key: word for key, word in scope.variables.items() if key.isdecimal() or key in "@*#"}
-        scope.number(found.arguments, first=1)
         node = self.functions[name][0]
         around = Command(words=(), role=Role.GROUP, redirects=found.redirects, is_diverted=found.is_diverted)
-        self.grouped(around, scope, feed, lambda fed: self.body(node, scope, fed))
+        with self._called_with(name, found.arguments, scope):
+            self.grouped(around, scope, feed, lambda fed: self.body(node, scope, fed))
+
+    @contextmanager
+    def _called_with(self, name: str, arguments: tuple[Word, ...], scope: Scope) -> Iterator[None]:
+        """Within a function or an alias the words of the call are `$1` and so on."""
+        numbered = {key: word for key, word in scope.variables.items() if key.isdecimal() or key in "@*#"}
+        self._calls.append(name)
+        scope.number(arguments, first=1)
+        yield
         for key in [key for key in scope.variables if key.isdecimal() or key in "@*#"]:
             del scope.variables[key]
         scope.variables.update(numbered)
         self._calls.pop()
+
+    def _expand(self, found: Command, scope: Scope, feed: Feed) -> None:
+        """What an alias stands for, with the words behind it; that is beside the command as it is written.
+
+        Shells differ in whether an alias is expanded in a script, and on the line that defines it.
+        """
+        name = found.words[0].text
+        if name in self._calls:
+            return  # in its own text it is the program of that name
+        if len(self._calls) >= _MOST_CALLS:
+            self.untold("depth", scope, fed="", spelled=found.words)
+            return
+        around = Command(words=(), role=Role.GROUP, redirects=found.redirects, is_diverted=found.is_diverted)
+        with self._called_with(name, found.arguments, scope):
+            for text in self._aliases[name]:
+                read = partial(self._expanded, text, found, scope)
+                self.at(self.state._replace(chance=Chance.MAYBE), partial(self.grouped, around, scope, feed, read))
+
+    def _expanded(self, text: Word, found: Command, scope: Scope, feed: Feed) -> None:
+        if not text.is_known:
+            self.command(Command(words=(text, *found.arguments)), scope, feed)
+        elif found.arguments:
+            self.text(f'{text.plain} "$@"', scope, feed)
+        else:
+            self.text(text.plain, scope, feed)
 
     def _source(self, arguments: tuple[Word, ...], scope: Scope, feed: Feed) -> None:
         """`source FILE` is read as if it stood here, if its text is to be had."""
@@ -405,7 +441,12 @@ class Collector(ABC):
             self.assign(scope, arguments[1].text, told or Word(HOLE, hidden, sources(arguments[2:])))
 
     def _alias(self, arguments: tuple[Word, ...], scope: Scope, feed: Feed) -> None:
-        self._shadowed.update(word.text.partition("=")[0] for word in arguments)
+        for word in arguments:
+            name, mark, text = word.text.partition("=")
+            self._shadowed.add(name)
+            told = self._aliases.get(name, [])
+            if mark and len(told) < _MOST_CALLS and len(self._aliases) < _MOST_VARIABLES:
+                self._aliases[name] = [*told, Word(text, word.hidden, word.commands)]
 
     def _set(self, arguments: tuple[Word, ...], scope: Scope, feed: Feed) -> None:
         is_options = bool(arguments) and arguments[0].text[:1] in ("-", "+") and arguments[0].text != "--"

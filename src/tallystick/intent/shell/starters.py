@@ -72,7 +72,7 @@ def started(name: str, arguments: Words) -> Words | None:
 def started_text(name: str, arguments: Words) -> Word | None:
     """What such a tool runs as a text of the shell."""
     if name in _FACTS.operands:
-        return _lines(tuple(word for word in arguments if " " in word.text.strip() and word.text[:1] != "-"))
+        return lines(tuple(word for word in arguments if " " in word.text.strip() and word.text[:1] != "-"))
     if name == "sops" and len(arguments) > 2 and arguments[0].text in ("exec-env", "exec-file"):
         return arguments[-1]
     options = _FACTS.texts.get(name, ())
@@ -84,11 +84,11 @@ def started_text(name: str, arguments: Words) -> Word | None:
                 found.append(Word(value, word.hidden, word.commands))
     is_one = name != "cargo" or (bool(arguments) and arguments[0].text == "watch")
     if is_one:
-        return _lines(tuple(found))
+        return lines(tuple(found))
     return None
 
 
-def _lines(words: Words) -> Word | None:
+def lines(words: Words) -> Word | None:
     """Texts that are run, as one text."""
     commands = tuple(dict.fromkeys(n for word in words for n in word.commands))
     hidden = " ".join(word.hidden for word in words if word.hidden)

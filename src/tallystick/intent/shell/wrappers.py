@@ -11,7 +11,7 @@ from itertools import pairwise
 
 from tallystick.catalog.programs import names_of, programs, programs_with
 from tallystick.intent.shell.feeds import Feed
-from tallystick.intent.shell.starters import started, started_text
+from tallystick.intent.shell.starters import lines, started, started_text
 from tallystick.model.intent import Operation
 from tallystick.model.pattern import pattern_of
 from tallystick.model.script import HOLE, Word
@@ -199,8 +199,10 @@ def _measured(arguments: Words) -> Word | None:
 
 
 def _one_text(arguments: Words) -> Word | None:
-    """A whole command line in one word of `parallel`, with the first of the arguments that it gives."""
+    """A whole command line in one word of `parallel`, with the first of the arguments that it gives; those, without one."""
     rest = _after_options(arguments, frozenset(_PARALLEL_OPTIONS.split()))
+    if rest and rest[0].text == ":::":
+        return lines(rest[1 : _MOST_WORDS + 1])
     if not rest or " " not in rest[0].text.strip():
         return None
     given = next((rest[n + 1] for n, word in enumerate(rest[:-1]) if word.text == ":::"), None)

@@ -33,10 +33,16 @@ class Package(Entry, frozen=True):
 
     name: str
     replaces: str
+    replaces_all: str
     removes: str
     removes_all: str
     removes_from_machine: str
     installs: str
+    installs_unasked: str
+    """Programs that install what they are given, without a verb."""
+    also_installs: str
+    """Programs that install and of which nothing else is known."""
+    of_one_package: str
     forces: str
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from tallystick.catalog.programs import programs_with
 from tallystick.intent.programs.arguments import names
@@ -16,10 +17,13 @@ from tallystick.model.pattern import pattern_of
 from tallystick.model.script import Command, Word
 from tallystick.policy.protected.own_commands import PACKAGE, RUNNERS, is_python
 
-INSTALLERS = programs_with("installs") | programs_with("package-manager")
+_UNASKED = names(PACKAGE.installs_unasked)
+INSTALLERS = programs_with("installs") | programs_with("package-manager") | names(PACKAGE.also_installs) | _UNASKED
 _OF_MACHINE = programs_with("package-manager") - programs_with("runs-named-program")
 _REPLACES = names(PACKAGE.replaces)
+_REPLACES_ALL = names(PACKAGE.replaces_all)
 _INSTALLS = names(PACKAGE.installs)
+_OF_ONE = names(PACKAGE.of_one_package)
 _FORCES = names(PACKAGE.forces)
 _FORCING_LETTERS = frozenset(text[1] for text in _FORCES if len(text) == 2)
 _REMOVES = names(PACKAGE.removes)
@@ -40,45 +44,57 @@ _LONGEST = 2000
 
 def replaces_package(command: Command) -> bool:
     """Whether a command puts another package in the place of ours."""
-    found = _arguments(command)
+    found = _asked(command)
     if found is None:
         return False
-    words = found[:_MOST_WORDS]
-    texts = [word.plain[:_LONGEST] for word in words]
+    texts = found.texts
     if not _REPLACES.isdisjoint(texts[:3]):
-        return any(map(_is_required, texts))
-    if _INSTALLS.isdisjoint(texts[:3]):
+        return (texts[:1] == ["tool"] and "--all" in texts) or any(map(_is_required, texts))
+    if not _REPLACES_ALL.isdisjoint(texts[:3]) or any(map(_is_of_ours, texts, [*texts[1:], ""])):
+        return True
+    is_unasked = found.name in _UNASKED
+    if not is_unasked and _INSTALLS.isdisjoint(texts[:3]):
         return False
     if any(_is_placed(text, command.folders) or _PINNED.fullmatch(text) for text in texts):
         return True
-    return any(map(_forces, texts)) and any(map(_is_required, texts))
+    return (is_unasked or any(map(_forces, texts))) and any(map(_is_required, texts))
 
 
 def removes_package(command: Command) -> bool:
     """Whether a command takes our package away, by its name or with all others."""
-    found = _arguments(command)
+    found = _asked(command)
     if found is None:
         return False
-    texts = [word.plain[:_LONGEST] for word in found[:_MOST_WORDS]]
     verbs = _REMOVES
     if command.program in _OF_MACHINE:
         verbs = _REMOVES | _REMOVES_FROM_MACHINE
-    if verbs.isdisjoint(texts):
-        return not _REMOVES_ALL.isdisjoint(texts)
-    return "--all" in texts or any(PACKAGE.name in text for text in texts)
+    if verbs.isdisjoint(found.texts):
+        return not _REMOVES_ALL.isdisjoint(found.texts)
+    return "--all" in found.texts or any(PACKAGE.name in text for text in found.texts)
 
 
-def _arguments(command: Command) -> Sequence[Word] | None:
+class _Asked(NamedTuple):
+    """What a package manager is asked."""
+
+    name: str
+    texts: list[str]
+
+
+def _asked(command: Command) -> _Asked | None:
     """The words after the name of a package manager, also of one that Python or a runner starts; None: it is none."""
     name = _VERSION.sub("", command.program.rpartition("/")[2])
     if name in INSTALLERS and not is_python(command.words):
-        return command.arguments
+        return _Asked(name, _texts(command.arguments))
     if name not in RUNNERS and not is_python(command.words):
         return None
     for at, word in enumerate(command.arguments[:_MOST_BEFORE], 2):
         if word.plain in INSTALLERS:
-            return command.words[at:]
+            return _Asked(word.plain, _texts(command.words[at:]))
     return None
+
+
+def _texts(words: Sequence[Word]) -> list[str]:
+    return [word.plain[:_LONGEST] for word in words[:_MOST_WORDS]]
 
 
 def _is_required(text: str) -> bool:
@@ -95,6 +111,16 @@ def _is_placed(text: str, folders: Sequence[str]) -> bool:
     if any(posixpath.normpath(posixpath.join(folder, path)) == folder for folder in folders):
         return False
     return _PLACE.fullmatch(path.rpartition("/")[2]) is not None
+
+
+def _is_of_ours(option: str, value: str) -> bool:
+    """`--reinstall-package tallystick`, whatever the verb is."""
+    name, joint, own = option.partition("=")
+    if name not in _OF_ONE:
+        return False
+    if joint:
+        return _is_required(own)
+    return _is_required(value)
 
 
 def _forces(text: str) -> bool:
