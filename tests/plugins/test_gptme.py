@@ -193,6 +193,29 @@ shown += [plugin.name for plugin in discover_all_plugins(*get_config().get_plugi
     assert "tallystick_gptme" in shown
 
 
+@pytest.mark.parametrize("named", [True, False])
+def test_the_store_is_that_of_the_settings_whatever_the_environment_says(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, named: bool
+) -> None:
+    (file,) = gptme.settings(project=False)
+    settings = tmp_path / "user" / file.path
+    settings.parent.mkdir(parents=True)
+    hook = HookCommand(python="p", hook=str(PLUGINS.parents[1] / "hook.py"), home="/of/the/settings" if named else None)
+    settings.write_bytes(gptme.configure(file, b"", hook))
+    shown = run(
+        """
+record._deliver._told.clear()
+record._deliver._BY_ENVIRONMENT = "/of/the/environment"
+record.register()
+settings = Path.home() / ".config/gptme/config.toml"
+settings.write_text(settings.read_text().replace("/of/the/settings", "/written/later"))
+record.register()
+shown.append(str(record._deliver.store()))
+"""
+    )
+    assert shown == ["/of/the/settings" if named else "/of/the/environment"]
+
+
 def test_a_list_of_plugins_without_ours_leaves_it_out(run: Run, tmp_path: Path) -> None:
     (file,) = gptme.settings(project=False)
     settings = tmp_path / "user" / file.path

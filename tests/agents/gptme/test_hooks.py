@@ -4,6 +4,7 @@ import json
 import tomllib
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -90,6 +91,31 @@ def test_every_recorded_event_is_one_that_is_listed() -> None:
 
 
 # Settings -------------------------------------------------------------------------------------------------------------
+
+
+def test_the_settings_name_the_store() -> None:
+    named = msgspec.structs.replace(HOOK, home="/home/dev/.tally")
+    installed = gptme.configure(USER, b"", named)
+    assert tomllib.loads(installed.decode())["plugin"] == {"tallystick": {"home": "/home/dev/.tally"}}
+    moved = gptme.configure(USER, installed, msgspec.structs.replace(HOOK, home="/x"))
+    assert tomllib.loads(moved.decode())["plugin"] == {"tallystick": {"home": "/x"}}
+    assert gptme.configure(USER, moved, msgspec.structs.replace(HOOK, home="/x")) == moved
+    assert gptme.remove(USER, moved) == b""
+
+
+def test_what_else_is_in_the_tables_of_plugins_stays() -> None:
+    named = msgspec.structs.replace(HOOK, home="/x")
+    before = b"[plugin.other]\nkey = 1\n\n[plugin.tallystick]\n# mine\nextra = 2\n"
+    installed = gptme.configure(USER, before, named)
+    own = {"home": "/x", "extra": 2}
+    assert tomllib.loads(installed.decode())["plugin"] == {"other": {"key": 1}, "tallystick": own}
+    assert tomllib.loads(gptme.remove(USER, installed).decode()) == tomllib.loads(before.decode())
+
+
+@pytest.mark.parametrize("content", [b"plugin = 3\n", b"[plugin]\ntallystick = 3\n"])
+def test_a_table_of_another_form_is_not_written_to(content: bytes) -> None:
+    with pytest.raises(FormatError, match="is no table"):
+        gptme.configure(USER, content, msgspec.structs.replace(HOOK, home="/x"))
 
 
 def test_the_folder_of_the_plugin_stands_among_the_paths() -> None:

@@ -6,7 +6,8 @@ neither here nor in the log, and are joined by tool, arguments and order. A tool
 Facts observed with version 0.35.1: docs/agents/gptme.md.
 
 `plugins.enabled`, where it is not empty, names all plugins that gptme loads: ours must be among them. gptme joins the user's
-list and the project's, so that a project which has one while the user has none leaves ours out.
+list and the project's, so that a project which has one while the user has none leaves ours out. The store is named in
+`plugin.tallystick`, a table that gptme leaves to plugins.
 """
 
 from __future__ import annotations
@@ -29,6 +30,8 @@ NAME = "gptme"
 EVENTS = hooks_of(NAME).events
 _PLUGIN = "tallystick_gptme"
 _FOLDER = f"plugins/gptme/{_PLUGIN}"
+_OWN = "tallystick"
+"""The name of our table below `plugin`: that of the plugin."""
 
 
 def settings(*, project: bool) -> tuple[SettingsFile, ...]:
@@ -37,10 +40,10 @@ def settings(*, project: bool) -> tuple[SettingsFile, ...]:
 
 
 def configure(file: SettingsFile, content: bytes, hook: HookCommand) -> bytes:
-    """The settings with our plugin's folder among `plugins.paths`, and allowed. Raises what `_Plugins` raises."""
+    """The settings with our plugin's folder among `plugins.paths`, allowed, and its store. Raises what `_Plugins` raises."""
     plugins = _Plugins(file, content)
     ours, wanted = [path for path in plugins.paths if _is_ours(path)], _place(hook)
-    if ours == [wanted] and plugins.is_allowed:
+    if ours == [wanted] and plugins.is_allowed and plugins.store == hook.home:
         return content
     if wanted not in ours:
         plugins.add("paths", wanted)
@@ -48,6 +51,7 @@ def configure(file: SettingsFile, content: bytes, hook: HookCommand) -> bytes:
         plugins.take("paths", path)
     if not plugins.is_allowed:
         plugins.add("enabled", _PLUGIN)
+    plugins.name_store(hook.home)
     return plugins.written()
 
 
@@ -59,8 +63,9 @@ def remove(file: SettingsFile, content: bytes) -> bytes:
     plugins = _Plugins(file, content)
     ours = [path for path in plugins.paths if _is_ours(path)]
     named = _PLUGIN in plugins.enabled and len(plugins.enabled) > 1
-    if not ours and not named:
+    if not ours and not named and plugins.store is None:
         return content
+    plugins.name_store(None)
     for path in ours:
         plugins.take("paths", path)
     if named:
@@ -86,7 +91,7 @@ def _is_ours(path: str) -> bool:
 
 
 class _Plugins:
-    """The table `[plugins]` of a settings file; comments and order stay.
+    """The table `[plugins]` of a settings file, and ours below `[plugin]`; comments and order stay.
 
     Raises: FormatError: the file is not TOML, and then the message has the line; or gptme would not read the table.
     """
@@ -119,6 +124,44 @@ class _Plugins:
     def is_allowed(self) -> bool:
         """Whether gptme would load our plugin, as far as this file has a say."""
         return not self.enabled or _PLUGIN in self.enabled
+
+    @property
+    def store(self) -> str | None:
+        """The store that our table names."""
+        found = self._own.get("home")
+        if isinstance(found, str):
+            return str(found)
+        return None
+
+    @property
+    def _own(self) -> Any:
+        found = self._document
+        for key in ("plugin", _OWN):
+            found = found.get(key, {})
+            if not isinstance(found, dict):
+                raise self._wrong("plugin", "table of tables")
+        return found
+
+    def name_store(self, home: str | None) -> None:
+        """Have our table name a store; None takes that away, and with it what we may have made."""
+        import tomlkit
+
+        own = self._own
+        if home is None:
+            self._drop_store(own)
+            return
+        if "plugin" not in self._document:
+            self._document["plugin"] = tomlkit.table(is_super_table=True)
+        if _OWN not in self._document["plugin"]:
+            self._document["plugin"][_OWN] = tomlkit.table()
+        self._own["home"] = home
+
+    def _drop_store(self, own: Any) -> None:
+        if self.store is None:
+            return
+        del own["home"]
+        _drop_if_empty(self._document["plugin"], _OWN)
+        _drop_if_empty(self._document, "plugin")
 
     def add(self, key: str, name: str) -> None:
         """Put a name at the end of a list."""

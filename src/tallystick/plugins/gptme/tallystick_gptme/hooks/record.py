@@ -8,6 +8,7 @@ process's. Other plugins may remove our hooks, so that every turn and every call
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Iterator
 from importlib.util import module_from_spec, spec_from_file_location
@@ -22,7 +23,9 @@ AGENT = "gptme"
 _PREFIX = "tallystick."
 _FIRST = 100_000
 _MOST_REFUSALS = 1000
+_FOLDER = "plugins/gptme/tallystick_gptme"
 _refused: dict[int, tuple[Any, str]] = {}
+_asked: list[bool] = []
 
 
 def _load_deliver() -> ModuleType:
@@ -38,8 +41,30 @@ def _load_deliver() -> ModuleType:
 _deliver = _load_deliver()
 
 
+def _store_of_settings() -> str | None:
+    """The store that `plugin.tallystick` names in the settings that `tally install` wrote to: the user's, or a project's."""
+    from gptme.config import get_config
+
+    config = get_config()
+    for settings in (config.user, config.project):
+        paths = getattr(getattr(settings, "plugins", None), "paths", ())
+        home = getattr(settings, "plugin", {}).get("tallystick", {}).get("home")
+        if isinstance(home, str) and any(str(path).rstrip("/").endswith(_FOLDER) for path in paths):
+            return home
+    return None
+
+
+def _use_store() -> None:
+    """Asked once: what the agent runs may write settings that are read again."""
+    if not _asked:
+        _asked.append(True)
+        with contextlib.suppress(Exception):  # settings of another form name none
+            _deliver.use(home=_store_of_settings())
+
+
 def register() -> None:
     """Register all hooks in the current context. Twice is as once: gptme replaces a hook of the same name."""
+    _use_store()
     for kind, hook in _HOOKS.items():
         register_hook(f"{_PREFIX}{kind.value}", kind, hook, priority=_FIRST)
 
