@@ -2,12 +2,12 @@
 
     python -I -S hook.py [--home DIR] AGENT [EVENT]
 
-Owns one delivery to a recorder that answers; hook_alone.py owns what else can happen. An agent must never hang or break
-because of this file, so nothing escapes it, and silence means "no opinion".
+Owns one delivery to a recorder that answers, and that no one else gets it; hook_alone.py owns what else can happen. An
+agent must never hang or break because of this file, so nothing escapes it, and silence means "no opinion".
 
 Every agent waits for this process at every call. It is compiled again each time, so it is short, and it imports only
 modules that are built in: `_socket`, because `socket` alone costs 7 ms (docs/performance.md). What it says to the
-recorder is in docs/decisions/0010-hook-protocol.md.
+recorder is in docs/decisions/0010-hook-protocol.md and 0071-a-stranger-is-told-nothing.md.
 """
 
 import posix
@@ -16,10 +16,8 @@ import time
 
 VERSION = "0.1.0"
 ANSWER_SECONDS = 1.0
-
-
-class NoAnswerError(OSError):
-    """The recorder broke off, or does not answer in time."""
+_FLAGS = posix.O_NONBLOCK | posix.O_NOFOLLOW
+_APPENDING = _FLAGS | posix.O_WRONLY | posix.O_APPEND
 
 
 def main(words: list[str]) -> int:
@@ -33,7 +31,7 @@ def main(words: list[str]) -> int:
         event.encode() or b"-",
         VERSION.encode(),
         time.time_ns(),
-        b"%d.%d" % (posix.getpid(), time.time_ns()),
+        b"%d.%d.r" % (posix.getpid(), time.time_ns()),
         b"".join(posix.environ.get(b"TALLY_SESSION", b"").split())[:200] or b"-",
     )
     try:
@@ -90,11 +88,10 @@ def write_all(target: int, data: bytes) -> None:
         pass
 
 
-def ask(home: str, request: bytes, until: float) -> tuple[int, bytes, bytes]:
-    """Send a request to the recorder: exit code, stdout and stderr of the answer.
+def ask(home: str, request: bytes, until: float, holder: int = 0) -> tuple[int, bytes, bytes]:
+    """Send a request to the recorder, known by `recorder.pid` or the `holder` of its lock, and note that it was answered.
 
-    Raises:
-        OSError: it is not there, or gave no whole answer in time.
+    Returns: exit code, stdout and stderr of the answer. Raises OSError: it is not there, or did not answer in time.
     """
     import _socket
 
@@ -104,6 +101,10 @@ def ask(home: str, request: bytes, until: float) -> tuple[int, bytes, bytes]:
     try:
         connection.settimeout(max(until - time.monotonic(), 0.01))
         connection.connect("recorder.sock")
+        if hasattr(_socket, "SO_PEERCRED"):  # its first number is the pid; macOS tells none
+            peer = connection.getsockopt(_socket.SOL_SOCKET, _socket.SO_PEERCRED)
+            if peer not in (0, holder) and b"%d\n" % peer != posix.read(posix.open("recorder.pid", _FLAGS), 20):
+                raise OSError  # it is not the recorder who listens
         connection.sendall(request)
         answer = b""
         while True:
@@ -115,12 +116,18 @@ def ask(home: str, request: bytes, until: float) -> tuple[int, bytes, bytes]:
     finally:
         connection.close()
     head, _, rest = answer.partition(b"\n")
-    words = head.split()
-    if len(words) != 3:
-        raise NoAnswerError
-    code, out, error = (int(word) for word in words)
+    words = [*head.split(), b"-"]
+    try:
+        code, out, error = map(int, words[:3])
+    except ValueError:
+        raise OSError from None
     if len(rest) != out + error:
-        raise NoAnswerError
+        raise OSError
+    said = request.split(None, 7)
+    try:  # a recorder has made the file, and looks in it for answers that are not its own
+        posix.write(posix.open("deliveries", _APPENDING), b"%s %s %.64s\n" % (said[6], said[2], words[3]))
+    except OSError:
+        pass
     return code, rest[:out], rest[out:]
 
 

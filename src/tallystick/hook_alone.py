@@ -17,7 +17,7 @@ from typing import TypeAlias
 
 Answer: TypeAlias = tuple[int, bytes, bytes]
 """Exit code, stdout, stderr."""
-Ask: TypeAlias = Callable[[str, bytes, float], Answer]
+Ask: TypeAlias = Callable[[str, bytes, float, int], Answer]
 """`hook.ask`."""
 
 DEADLINE_SECONDS = 2.0
@@ -59,14 +59,20 @@ _REFUSING = {"cline": '{"cancel":true,"errorMessage":"%s"}'}
 """How an agent is refused a call that heeds no exit code. All others take 2, and words on stderr."""
 _REASON = "Tallystick could not decide on this call. `tally doctor` says why."
 _MOST_DATA = 64 << 20
+_UNKNOWN = -1
+"""In the place of a process: there is one, and the system does not say which."""
 
 
 def answer_alone(ask: Ask, home: str, agent: str, event: str, request: bytes, began: float) -> Answer:
     """Start the recorder and ask again; else keep the delivery, and decide if the agent waits for that."""
     data = request.partition(b"\n")[2]
     said = told(data)
-    is_there = is_listening(home)
+    recorder = find_recorder(home)
+    is_there = recorder != 0
     is_asking = is_deciding(event, said, data)
+    if recorder > 0 and not is_named(home, recorder):  # hook.py took it for a stranger
+        with contextlib.suppress(OSError):
+            return ask(home, request, began + DEADLINE_SECONDS / 2, recorder)
     if is_asking and is_plain(home, agent, said):
         if not is_there and not is_started(home):
             start_recorder(home)
@@ -77,7 +83,7 @@ def answer_alone(ask: Ask, home: str, agent: str, event: str, request: bytes, be
         until = time.monotonic() + START_SECONDS
         while len(data) <= _MOST_DATA and time.monotonic() < until:
             try:
-                return ask(home, request, began + DEADLINE_SECONDS / 2)
+                return ask(home, request, began + DEADLINE_SECONDS / 2, 0)
             except OSError:
                 time.sleep(0.01)
     spooled = spool(home, request, len(data))
@@ -116,8 +122,18 @@ def is_started(home: str) -> bool:
     return False
 
 
-def is_listening(home: str) -> bool:
-    """Whether someone listens on the recorder's socket, answering or not."""
+def find_recorder(home: str) -> int:
+    """The process of the recorder, if it listens, answering or not; 0 if no one does, or a stranger, which is noted."""
+    peer = listener(home)
+    if peer <= 0 or is_named(home, peer) or is_holder(home, peer):
+        return peer
+    with contextlib.suppress(OSError):
+        Path(home, "spool", f"{peer}.stranger").touch(0o600)
+    return 0
+
+
+def listener(home: str) -> int:
+    """The process that listens on the recorder's socket; 0: none does."""
     import _socket
 
     try:
@@ -126,13 +142,37 @@ def is_listening(home: str) -> bool:
         try:
             connection.settimeout(0.1)
             connection.connect("recorder.sock")
+            asked = getattr(_socket, "SO_PEERCRED", None)
+            found = asked and connection.getsockopt(_socket.SOL_SOCKET, asked)
         finally:
             connection.close()
     except (TimeoutError, BlockingIOError):  # too many wait there already
-        return True
+        return _UNKNOWN
     except OSError:
+        return 0
+    return found or _UNKNOWN
+
+
+def is_named(home: str, peer: int) -> bool:
+    """Whether a process is the recorder by the file of its pid."""
+    try:
+        return Path(home, "run", "recorder.pid").read_text("ascii").strip() == str(peer)
+    except (OSError, ValueError):
         return False
-    return True
+
+
+def is_holder(home: str, peer: int) -> bool:
+    """Whether a process holds the recorder's lock, as the system tells: its pid may have found no room on the disk.
+
+    A recorder that was started in another container names itself by another number, too.
+    """
+    try:
+        inode = f":{Path(home, 'run', 'recorder.lock').stat().st_ino}"
+        locks = Path("/proc/locks").read_text("ascii").splitlines()
+    except (OSError, ValueError):
+        return False
+    held = (words for line in locks if len(words := line.split()) == 8)
+    return any(words[1] == "FLOCK" and words[4] == str(peer) and words[5].endswith(inode) for words in held)
 
 
 def start_recorder(home: str) -> None:
@@ -164,6 +204,7 @@ def spool(home: str, request: bytes, size: int) -> Path | None:
     """
     folder = Path(home, "spool")
     part = folder / f"{time.time_ns()}-{os.getpid()}.part"
+    agent = request[: request.find(b"\n")].split()[2]
     if size > _MOST_DATA:
         request = request[: len(request) - size]
     else:
@@ -176,11 +217,24 @@ def spool(home: str, request: bytes, size: int) -> Path | None:
             file.write(request)
             file.flush()
             os.fsync(file.fileno())
+        note(home, b"%s %s spooled\n" % (part.stem.encode(), agent))
         return part.rename(part.with_suffix(".spool"))
     except OSError:
+        note(home, b"%s %s lost\n" % (part.stem.encode(), agent))
         with contextlib.suppress(OSError):
             part.unlink()
         return None
+
+
+def note(home: str, line: bytes) -> None:
+    """Note what became of a delivery, for the recorder to miss it if it is never found."""
+    with contextlib.suppress(OSError):
+        flags = os.O_WRONLY | os.O_APPEND | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
+        descriptor = os.open(Path(home, "run", "deliveries"), flags)
+        try:
+            os.write(descriptor, line)
+        finally:
+            os.close(descriptor)
 
 
 def mac(home: str, said: bytes) -> str:

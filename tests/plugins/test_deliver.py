@@ -134,6 +134,7 @@ def test_a_hanging_recorder_is_not_waited_for_and_loses_nothing(home: Home, deli
 def test_an_answer_that_comes_in_drops_is_not_waited_for_without_end(home: Home, deliver: ModuleType) -> None:
     run = Place(home.folder).run
     run.mkdir(parents=True)
+    Place(home.folder).pid.write_text(f"{os.getpid()}\n")
     end = threading.Event()
 
     def drip() -> None:
@@ -163,6 +164,7 @@ def test_an_answer_that_is_none_is_silence(
     monkeypatch.setattr(deliver, "_HOOK", home.folder / "gone.py")
     run = Place(home.folder).run
     run.mkdir(parents=True)
+    Place(home.folder).pid.write_text(f"{os.getpid()}\n")
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(run / "recorder.sock"))
         listener.listen(1)
@@ -178,6 +180,22 @@ def test_an_answer_that_is_none_is_silence(
         verdict = deliver.verdict("hermes", call(1))
         thread.join()
     assert verdict is None, "an interpreter without hook.py ends with 2, as a refusal does"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the system does not tell who listens")
+@pytest.mark.usefixtures("in_haste")
+def test_a_stranger_in_the_recorders_place_is_told_nothing(home: Home, deliver: ModuleType) -> None:
+    run = Place(home.folder).run
+    run.mkdir(parents=True)
+    Place(home.folder).pid.write_text("1\n")
+    with no_recorder_can_start(home), socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(run / "recorder.sock"))
+        listener.listen(8)
+        with pytest.raises(OSError, match="in the recorder's place"):
+            deliver._over_socket("hermes", b"{}")
+        connection, _ = listener.accept()
+        with connection:
+            assert connection.recv(1) == b""
 
 
 def test_many_threads_deliver_at_once(home: Home, deliver: ModuleType) -> None:

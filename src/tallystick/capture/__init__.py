@@ -16,6 +16,7 @@ __all__ = [
     "place",
     "processes",
     "programs",
+    "receipts",
     "recorder",
     "relay",
     "settings_files",

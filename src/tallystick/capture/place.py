@@ -22,7 +22,7 @@ _SINCE_BOOT = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 
 
 class Place:
-    """The recorder's files in a store: `run/recorder.sock`, `.pid`, `.lock`, `http.json`; and the spool."""
+    """The recorder's files in a store: `run/recorder.sock`, `.pid`, `.lock`, `http.json`, `deliveries`; and the spool."""
 
     def __init__(self, store: Path) -> None:
         self.run = store / "run"
@@ -41,8 +41,11 @@ class Place:
         self.shadower_log = self.run / "shadower.log"
         self.spool = store / "spool"
         self.torn = store / "torn"
+        self.deliveries = self.run / "deliveries"
         self.killed: int | None = None
         """The pid of the recorder before the one that holds the claim here, if that one did not end by itself."""
+        self.stranger: int | None = None
+        """The pid of a process that listened in the recorder's place when it was claimed here."""
 
     def claim(self) -> int | None:
         """Become the only recorder of the store: a descriptor that holds the claim; None if there is another one.
@@ -64,6 +67,7 @@ class Place:
             os.close(descriptor)
             return None
         self.killed = self._left_behind()
+        self.stranger = listener(self.socket)
         with contextlib.suppress(OSError):  # a full disk keeps no one from deciding
             self.pid.write_text(f"{os.getpid()}\n", "ascii")
             self.python.write_bytes(os.fsencode(sys.executable) + b"\n")
@@ -125,6 +129,11 @@ class Place:
         if recorded in (None, found):
             return None
         return found
+
+
+def stranger(pid: int) -> str:
+    """What is said of a process that listens in the recorder's place."""
+    return f"process {pid} listened on the recorder's socket and is not the recorder"
 
 
 def listener(path: Path) -> int | None:

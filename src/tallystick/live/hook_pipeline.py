@@ -22,7 +22,6 @@ from tallystick.capture.agent_process import AgentProcess
 from tallystick.capture.programs import ANSWER, PROBE
 from tallystick.errors import FormatError, TallystickError
 from tallystick.guard.policy_change import Change, step_of_change
-from tallystick.journal.archive import system_clock
 from tallystick.live.agreement import LiveAgreement
 from tallystick.live.alerts import LiveAlerts, decided_step
 from tallystick.live.configuration import Sighting, environment_of_hook
@@ -30,6 +29,7 @@ from tallystick.live.delivery import Counts, Delivery, Unfinished
 from tallystick.live.endings import Endings
 from tallystick.live.helpers import Helpers
 from tallystick.live.nested_sub_agents import NestedSubAgents
+from tallystick.live.own_alerts import OwnAlerts
 from tallystick.live.presence import Attended, Presence, unfinished
 from tallystick.live.turns import Turns
 from tallystick.live.undecided import Undecided
@@ -37,7 +37,7 @@ from tallystick.live.unreadable import Doubt, check_plain, read_again
 from tallystick.live.working_dirs import Folders, Whereabouts
 from tallystick.model.decision import Call, Decision, Effect
 from tallystick.model.step import Event, Json, Loss, Opening, Ref, SessionKind, Source, Step
-from tallystick.policy.alert import Alert, alert_of_alarm, alert_of_decision, alert_of_killed
+from tallystick.policy.alert import alert_of_decision
 from tallystick.recording.alert_chain import milliseconds_of, place_of
 from tallystick.recording.checkpoints.auto import Checkpointing
 from tallystick.recording.isolation import with_isolation
@@ -105,6 +105,7 @@ class HookPipeline:
         """How often `unfinished` has changed."""
         self._gaps = Gaps(session_writer)
         self._alerts = LiveAlerts(session_writer, helpers.look_after)
+        self.own_alerts = OwnAlerts(session_writer, self._alerts, self._gaps, self.counts)
         self.agreement = LiveAgreement(session_writer, self._alerts)
         self.checkpoints = Checkpointing(session_writer)
         self._configuration = helpers.configuration
@@ -154,7 +155,7 @@ class HookPipeline:
             doubt = read_again(adapter, delivery, error)
             if adapter is None or doubt is None:
                 return SILENT
-            self.note_alarm(doubt.alarm)
+            self.own_alerts.alarm(doubt.alarm)
             return _Read(delivery, adapter, doubt.payload, key, doubt)
 
     def _turn(self, read: _Read, then: Then, over: Callable[[], None]) -> None:
@@ -389,22 +390,6 @@ class HookPipeline:
                 record = self.session_writer.writer.find(RECORDER, SESSION)
                 if record is not None:
                     self._alerts.of_change(record, change)
-        except TallystickError as failure:
-            self.counts.last_error = str(failure)
-
-    def note_alarm(self, said: str) -> None:
-        """Record a sign of tampering around the store. In whatever thread it was found."""
-        self._note_alert(alert_of_alarm(SESSION, said, created_at=milliseconds_of(system_clock())))
-
-    def note_killed(self, pid: int) -> None:
-        """Record that the recorder before this one was ended by someone else."""
-        self._note_alert(alert_of_killed(SESSION, pid, created_at=milliseconds_of(system_clock())))
-
-    def _note_alert(self, alert: Alert) -> None:
-        """Seal an alert of the recorder's own."""
-        try:
-            with self.session_writer.lock:
-                self._alerts.of_decision(self.session_writer.open(Opening(session=SESSION, agent=RECORDER)), alert)
         except TallystickError as failure:
             self.counts.last_error = str(failure)
 

@@ -131,6 +131,8 @@ def _over_socket(agent: str, data: bytes) -> tuple[int, bytes, bytes]:
             # A socket's path has room for about 100 bytes only; through the descriptor it is short, where there is /proc.
             short = Path(f"/proc/self/fd/{folder}/recorder.sock")
             connection.connect(str(short if short.exists() else store() / "run" / "recorder.sock"))
+            if not _is_recorder(connection):
+                raise OSError("another process is in the recorder's place")
             connection.sendall(_head(agent, len(data)) + data)
             answer = b""
             while part := _received(connection, until):
@@ -142,6 +144,14 @@ def _over_socket(agent: str, data: bytes) -> tuple[int, bytes, bytes]:
     if len(rest) != out + error:
         raise ValueError("the answer was cut")
     return code, rest[:out], rest[out:]
+
+
+def _is_recorder(connection: socket.socket) -> bool:
+    """Whether the recorder listens, as hook.py sees it. 0: the system does not say who does."""
+    if not hasattr(socket, "SO_PEERCRED"):
+        return True
+    peer = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED)
+    return peer == 0 or (store() / "run" / "recorder.pid").read_bytes().strip() == b"%d" % peer
 
 
 def _head(agent: str, size: int) -> bytes:

@@ -6,7 +6,7 @@ hash. The order of alerts and their hashes are seal.alert_chain's. Must not know
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import msgspec
 import orjson
@@ -30,6 +30,8 @@ ALARM = "tally.tampering"
 """The rule of an alert that the store itself gives: what others remember of it does not fit."""
 KILLED = "tally.killed"
 """The rule of an alert that a recorder gives which finds that the one before it did not end by itself."""
+UNRECORDED = "tally.unrecorded"
+"""The rule of an alert of deliveries that hooks made and no recorder has."""
 DISAGREEMENT = "tally.disagreement"
 """The rule of an alert that making a decision again gives: the record says another answer."""
 _CHAIN = "content.chain"  # a plain digest of words is not a member of `meta`: anyone who sees it could try words
@@ -169,6 +171,21 @@ def alert_of_killed(session: str, pid: int, *, created_at: int) -> Alert:
         message=f"The recorder before this one (process {pid}) was killed, or failed: what agents did until this one "
         "started may be missing.",
         evidence={"pid": pid},
+        created_at=created_at,
+        source=Source.WATCH,
+    )
+
+
+def alert_of_unrecorded(session: str, count: int, agents: Sequence[str], *, created_at: int) -> Alert:
+    """The alert of deliveries of hooks that someone answered and no one recorded. `session` is the recorder's."""
+    return Alert(
+        session=session,
+        severity="high",
+        effect=Effect.WARN,
+        rule=UNRECORDED,
+        message=f"{count} {'delivery' if count == 1 else 'deliveries'} that no one recorded: hooks of "
+        f"{', '.join(agents)} were answered by a process that is not the recorder, or what they kept was removed.",
+        evidence={"events": count, "agents": list(agents)},
         created_at=created_at,
         source=Source.WATCH,
     )

@@ -19,6 +19,7 @@ from tallystick.recording.session_writer import SessionWriter
 from tallystick.service.deciders import Deciders
 from tallystick.service.guarding import Guarding
 from tallystick.service.indexing import Indexing
+from tallystick.service.noticing import Noticing, Teller
 from tallystick.service.process_log import log_to
 from tallystick.service.server import Chores, Server
 from tallystick.service.shadowing import Shadowing
@@ -46,10 +47,11 @@ def _server(home: Home, place: Place, template: Template, idle_seconds: float | 
     deciders.compared = live.agreement.note
     chores = Chores(
         indexing=indexing,
-        guarding=Guarding(home, live.note_alarm, refused=lambda: live.session_writer.refused),
+        guarding=Guarding(home, live.own_alerts.alarm, refused=lambda: live.session_writer.refused),
         deciders=deciders,
         warm=_warm,
         http=read_setting(home, "service.http") == "on",
+        noticing=Noticing(place.spool, Teller(alarm=live.own_alerts.alarm, unrecorded=live.own_alerts.unrecorded)),
         shadowing=Shadowing(home, live.endings.closed, lambda: indexing.is_current),
     )
     return Server(place, live, chores, idle_seconds=idle_seconds)

@@ -17,7 +17,7 @@ import signal
 import socket
 import time
 from collections import deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -25,7 +25,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import msgspec
 
 from tallystick.agents.hooks import Reply
-from tallystick.capture.place import Place, listen
+from tallystick.capture.place import Place, listen, stranger
+from tallystick.capture.receipts import Deliveries
 from tallystick.capture.recorder import STATUS, STOP, WORKING
 from tallystick.errors import FormatError, JournalError, TallystickError
 from tallystick.hook import VERSION
@@ -36,6 +37,7 @@ from tallystick.live.hook_pipeline import Done, HookPipeline, Settle, Then
 from tallystick.service.deciders import Deciders
 from tallystick.service.guarding import Guarding
 from tallystick.service.indexing import Indexing
+from tallystick.service.noticing import Noticing
 from tallystick.service.shadowing import Shadowing
 from tallystick.service.spool import deliveries, late_answers, read_unfinished, set_aside, write_unfinished
 from tallystick.service.wire import Connection, Gate, Header, written
@@ -76,6 +78,8 @@ class Chores(msgspec.Struct, frozen=True):
     """Whether it listens on a loopback port too."""
     shadowing: Shadowing | None = None
     """Compares sessions that have ended with their transcripts."""
+    noticing: Noticing | None = None
+    """Looks for what is not heard of."""
 
 
 class Server:
@@ -96,7 +100,9 @@ class Server:
         self._guarding = chores.guarding
         self._deciders = chores.deciders
         self._shadowing = chores.shadowing
+        self._noticing = chores.noticing
         self._at_work: asyncio.Future[None] | None = None
+        self._looks: asyncio.Future[None] | None = None
         self._has_port = chores.http
         self._listener: Listener | None = None
         self.live = live
@@ -116,6 +122,7 @@ class Server:
         self._is_more_spooled = False
         self._spool_not_before = 0.0
         self._spool_key: bytes | None = None
+        self._deliveries: Deliveries | None = None
         self._socket_id: tuple[int, int] | None = None
 
     # Life -----------------------------------------------------------------------------------------------------------
@@ -126,14 +133,13 @@ class Server:
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             loop.add_signal_handler(number, self._stopping.set)
+        await self._attempt("what hooks note", self._give_receipts)
         server = await loop.create_unix_server(
             lambda: Connection(self, self._gate, self.used), sock=self._listen(), backlog=_BACKLOG
         )
         try:
             self._deciders.start()
             await self._attempt("what another recorder left", self._resume)
-            with contextlib.suppress(JournalError):  # then nothing in the spool is known as our hook's
-                self._spool_key = spool_key(self.live.session_writer.home)
             await self._attempt("the spool", self._take_spooled)
             await self._open_port()
             while not self._stopping.is_set():
@@ -145,8 +151,10 @@ class Server:
                     self._last_use = time.monotonic()
                 await self._attempt("asking the indexer", self._ask_indexer)
                 await self._attempt("what is done in quiet moments", self._work_when_quiet)
+                await self._attempt("looking for what is not heard of", self._notice)
                 if self._is_idle() or not self._is_found() or self.live.session_writer.is_poisoned:
                     break
+            self._note_stranger(self.place.other_listener())
         finally:
             server.close()
             if self._listener is not None:
@@ -170,10 +178,27 @@ class Server:
         _LOG.error("%s: a fault of Tallystick", what, exc_info=error)
         self.live.counts.last_error = f"{what}: {type(error).__name__}: {error}"
 
+    async def _give_receipts(self) -> None:
+        """Have hooks note what they deliver, before the first is answered. Without a key no one could tell our receipts."""
+        try:
+            self._spool_key = spool_key(self.live.session_writer.home)
+            self._deliveries = Deliveries(self.place.run, self.place.spool, self._spool_key)
+            self._deliveries.begin()
+        except (JournalError, OSError):  # and nothing in the spool is known as our hook's
+            with contextlib.suppress(OSError):
+                self.place.deliveries.unlink()
+        if self._noticing is not None:
+            self._noticing.deliveries = self._deliveries
+
+    def _note_stranger(self, pid: int | None) -> None:
+        if pid is not None:
+            self.live.own_alerts.alarm(stranger(pid))
+
     async def _resume(self) -> None:
         self.live.resume(read_unfinished(self.place.unfinished))
         if self.place.killed is not None:
-            self.live.note_killed(self.place.killed)
+            self.live.own_alerts.killed(self.place.killed)
+        self._note_stranger(self.place.stranger)
 
     async def _open_port(self) -> None:
         """Only now: hooks that wait for the start need the socket, and the port's modules take a while to load."""
@@ -233,6 +258,12 @@ class Server:
         if due is not None and is_quiet and not is_busy:
             self._at_work = asyncio.get_running_loop().run_in_executor(self._disk, due.work)
 
+    async def _notice(self) -> None:
+        """Look for what is not heard of, busy or not: it is little, and waits for no quiet moment."""
+        is_looking = self._looks is not None and not self._looks.done()
+        if self._noticing is not None and self._noticing.is_due and not is_looking:
+            self._looks = asyncio.get_running_loop().run_in_executor(self._disk, self._noticing.work)
+
     async def _settle(self) -> None:
         """Let deliveries that have arrived be answered."""
         until = time.monotonic() + 2
@@ -268,12 +299,13 @@ class Server:
         if time.monotonic() < self._spool_not_before:
             return
         self.live.undecided.add(late_answers(self.place.spool), system_clock())
-        until, taken, failed = time.monotonic() + _SPOOL_SECONDS, [], 0
+        until, taken, failed = time.monotonic() + _SPOOL_SECONDS, {}, 0
         for path, delivery in deliveries(self.place.spool, self.place.torn, self._spool_key):
             if isinstance(delivery, FormatError):
                 self.live.note_gap({"reason": "bad-spool"}, {"content.error": str(delivery)})
+                self._settle_kept({path: "-"})
             elif await self._take_back(path, delivery):
-                taken.append(path)
+                taken[path] = delivery.agent
             else:
                 failed += 1
             self._is_more_spooled = time.monotonic() > until
@@ -284,8 +316,14 @@ class Server:
         with contextlib.suppress(TallystickError, OSError):
             if taken:
                 self.live.session_writer.sync()
+                self._settle_kept(taken)
             for path in taken:
                 path.unlink(missing_ok=True)
+
+    def _settle_kept(self, agents: Mapping[Path, str]) -> None:
+        """Say of deliveries that were kept, with the agent of each, that they are recorded."""
+        if self._deliveries is not None:
+            self._deliveries.settle({path.name.partition(".")[0]: agent for path, agent in agents.items()})
 
     async def _take_back(self, path: Path, delivery: Delivery) -> bool:
         """Record one spooled delivery; False if that has to wait."""
@@ -324,7 +362,7 @@ class Server:
 
         def ended(reply: Reply | None) -> None:
             self._took(began)
-            answer(None if reply is None else written(reply))
+            answer(None if reply is None else written(reply, self._receipt_of(header.id)))
             if header.version != VERSION:
                 self._stopping.set()  # another version was installed: the next hook starts that one
 
@@ -338,6 +376,11 @@ class Server:
                 waiting.add_done_callback(lambda _: ended(done.reply))
 
         self._begin(header.delivery(data), recorded)
+
+    def _receipt_of(self, id_: str) -> str | None:
+        if self._deliveries is None:
+            return None
+        return self._deliveries.receipt_of(id_)
 
     def used(self) -> None:
         """Someone needs a recorder."""

@@ -4,9 +4,9 @@ Owns the bytes of a delivery and of its answer, and one connection to the record
 answer. A spooled delivery has the same bytes. Must not know what is answered.
 
     TALLY1 LENGTH AGENT EVENT VERSION TIME_NS ID MONITOR\n   then LENGTH bytes: what stood on the hook's stdin
-    EXIT_CODE STDOUT_LENGTH STDERR_LENGTH\n               then the bytes of both
+    EXIT_CODE STDOUT_LENGTH STDERR_LENGTH[ RECEIPT]\n    then the bytes of both
 
-`-` stands for no event and no monitor.
+`-` stands for no event and no monitor. There is a receipt where the id asks for one (capture/receipts.py).
 """
 
 from __future__ import annotations
@@ -98,9 +98,12 @@ def read_header(line: bytes) -> Header:
     )
 
 
-def written(reply: Reply) -> bytes:
+def written(reply: Reply, receipt: str | None = None) -> bytes:
     """The bytes of an answer."""
-    return b"%d %d %d\n" % (reply.exit_code, len(reply.stdout), len(reply.stderr)) + reply.stdout + reply.stderr
+    head = f"{reply.exit_code} {len(reply.stdout)} {len(reply.stderr)}"
+    if receipt is not None:
+        head = f"{head} {receipt}"
+    return head.encode() + b"\n" + reply.stdout + reply.stderr
 
 
 READ_SECONDS = 10.0

@@ -1,0 +1,64 @@
+"""Alerts that the recorder gives by itself: of what was done to the store, to a recorder, or to what hooks deliver.
+
+Owns that each is a step of the recorder's own session. They may be given in any thread. Must not know how any of it is found.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from tallystick.errors import TallystickError
+from tallystick.journal.archive import system_clock
+from tallystick.live.alerts import LiveAlerts
+from tallystick.live.delivery import Counts
+from tallystick.model.moments import write_time
+from tallystick.model.step import Json, Opening
+from tallystick.policy.alert import Alert, alert_of_alarm, alert_of_killed, alert_of_unrecorded
+from tallystick.recording.alert_chain import milliseconds_of
+from tallystick.recording.own_session import RECORDER, SESSION, Gaps
+from tallystick.recording.session_writer import SessionWriter
+
+if TYPE_CHECKING:
+    from tallystick.capture.receipts import Unrecorded
+
+
+class OwnAlerts:
+    """The alerts of one recorder."""
+
+    def __init__(self, session_writer: SessionWriter, alerts: LiveAlerts, gaps: Gaps, counts: Counts) -> None:
+        self._session_writer = session_writer
+        self._alerts = alerts
+        self._gaps = gaps
+        self._counts = counts
+
+    def alarm(self, said: str) -> None:
+        """Record a sign of tampering around the store."""
+        self._give(alert_of_alarm(SESSION, said, created_at=_now()))
+
+    def killed(self, pid: int) -> None:
+        """Record that the recorder before this one was ended by someone else."""
+        self._give(alert_of_killed(SESSION, pid, created_at=_now()))
+
+    def unrecorded(self, found: Unrecorded) -> None:
+        """Record that hooks made deliveries which no recorder has. Raises JournalError: it cannot be recorded now."""
+        meta: dict[str, Json] = {"reason": "unrecorded", "events": len(found.agents)}
+        if found.moments:
+            meta |= {"since": _moment(found.moments[0]), "until": _moment(found.moments[-1])}
+        self._gaps.note(meta, {"content.agents": list(found.named)})
+        self._give(alert_of_unrecorded(SESSION, len(found.agents), found.named, created_at=_now()))
+
+    def _give(self, alert: Alert) -> None:
+        try:
+            with self._session_writer.lock:
+                self._alerts.of_decision(self._session_writer.open(Opening(session=SESSION, agent=RECORDER)), alert)
+        except TallystickError as failure:
+            self._counts.last_error = str(failure)
+
+
+def _now() -> int:
+    return milliseconds_of(system_clock())
+
+
+def _moment(time_ns: int) -> str:
+    return write_time(datetime.fromtimestamp(time_ns // 1_000_000_000, UTC))
