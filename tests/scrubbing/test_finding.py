@@ -18,14 +18,17 @@ from hypothesis import strategies as st
 
 from tallystick.scrubbing import (
     assignments,
+    blocks,
     commands,
     encodings,
+    exchanges,
     finding,
     formats,
     judging,
     places,
     readings,
     repeats,
+    sentences,
     shapes,
     wrapping,
 )
@@ -160,6 +163,7 @@ def _work(text: str) -> int:
 
 
 REVIEWED = {
+    "_ASKED": "a prompt of two letters",
     "_BARE": "what repeats is one character, or one and a look ahead of 40",
     "_BLOCK": "three words of 12 letters",
     "_BYTES": "a comma or a blank ends each repeated part, and nothing follows",
@@ -173,7 +177,18 @@ REVIEWED = {
     "_LOGIN": "words and blanks take turns; 16 blanks",
     "_LONG_OPENING": "a dot ends each of two words of 12 letters",
     "_NETRC": "words and blanks take turns; at most nine words",
+    "_CODE": "a blank begins each word, and is in none; six words",
+    "_BELOW": "backslashes before a line end; three of them",
+    "_DIGITS": "a blank begins each word, and is in none; six words",
+    "_DISTANT": "a blank begins each word, and is in none; six words",
+    "_GROUPS": "a dash ends each part, and is in none",
+    "_HUMPS": "a capital begins each part, and is in none",
+    "_LIST": "what repeats is possessive, and nothing follows",
+    "_LIST_ITEM": "a dash begins each part, and is in none",
+    "_LIST_ITEMS": "signs and codes take turns, and nothing follows",
+    "_PAIR": "a blank begins each word, and is in none; six words",
     "_PHRASE": "a blank ends each word, and is in none",
+    "_TOLD": "a blank begins each word, and is in none; six words",
     "_PUTTY": "blanks and base64 take turns; nothing follows",
     "_SIGN": "a backslash begins each repeated part; 24 of them",
     "github-token": "a dot begins each part, and is in none",
@@ -188,7 +203,21 @@ def test_each_pattern_with_a_repeat_in_a_repeat_is_known_to_be_linear() -> None:
 
 def patterns() -> Iterator[tuple[str, bytes]]:
     """All patterns over texts, by the name of a constant or of a form."""
-    for module in (assignments, commands, encodings, finding, formats, judging, places, readings, repeats, wrapping):
+    for module in (
+        assignments,
+        blocks,
+        commands,
+        encodings,
+        exchanges,
+        finding,
+        formats,
+        judging,
+        places,
+        readings,
+        repeats,
+        sentences,
+        wrapping,
+    ):
         for name, value in vars(module).items():
             if isinstance(getattr(value, "pattern", None), bytes):
                 yield name, value.pattern

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tallystick.scrubbing.names import Says, says
+from tallystick.scrubbing.names import Says, says, says_of_each
 from tests.support.cases import each, each_case
 
 
@@ -16,9 +16,25 @@ def test_a_secret_is_named_outright(name: str) -> None:
     assert says(name) is Says.SECRET
 
 
-@each("name", ["token", "MY_TOKEN", "csrfToken", "ENCRYPT_KEY", "_auth"])
+@each("name", ["ENCRYPT_KEY", "_auth", "session_key", "signature"])
 def test_a_name_may_hint_at_a_secret(name: str) -> None:
     assert says(name) is Says.MAYBE
+
+
+@each("name", ["token", "MY_TOKEN", "csrfToken", "identitytoken", "X-Postmark-Server-Token"])
+def test_a_token_is_named(name: str) -> None:
+    assert says(name) is Says.TOKEN
+
+
+@each("name", ["passwords", "api_keys", "ACCESS_TOKENS", "clientSecrets"])
+def test_the_name_of_a_list_says_what_each_value_is(name: str) -> None:
+    assert says(name) is Says.NOTHING or name == "passwords"
+    assert says_of_each(name) is not Says.NOTHING
+
+
+@each("name", ["api_key", "password", "keys", "tokens_in", "STRIPE_PUBLISHABLE_KEYS"])
+def test_the_name_of_one_value_says_nothing_of_a_list(name: str) -> None:
+    assert says_of_each(name) is Says.NOTHING
 
 
 ABOUT = """

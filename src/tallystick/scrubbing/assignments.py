@@ -11,14 +11,14 @@ from functools import cache
 from typing import NamedTuple
 
 from tallystick.model.pattern import pattern_of
-from tallystick.scrubbing.judging import LONGEST, Stands, is_phrase, is_secret
+from tallystick.scrubbing.judging import LONGEST, Stands, is_phrase, is_secret, looks_random
 from tallystick.scrubbing.names import KIND, Says, says
 
 _WORDS = """
     password passwd pass_word passphrase pass_phrase passcode contrase _pass pass= pass" pass: pwd secret token
     credential apikey api_key api-key _key -key access_key private_key signing_key encryption_key master_key
     account_key auth_key client_key shared_access connection_string _auth sig= mnemonic seed_phrase psk pw= pw: upw authtok
-    rootpw bindpw requirepass masterauth sessionid sessid rocommunity
+    rootpw bindpw requirepass masterauth sessionid sessid rocommunity preshared -pass <pass _pat= _pat: pass>
 """
 
 
@@ -39,7 +39,7 @@ def _spellings(word: str) -> set[str]:
     return written
 
 
-LITERALS = tuple(sorted(set().union(*map(_spellings, _WORDS.split()))))
+LITERALS = tuple(sorted(set().union(*map(_spellings, [*_WORDS.split(), "pass ="]))))
 """What every name that says "secret" has in it."""
 
 _IN_NAME = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-$"
@@ -57,6 +57,8 @@ _TYPE = (
 _SIGN = pattern_of(
     _CLOSE
     + rb"(?:"
+    + rb"=>(?:\s|\\+n){1,24}string\([0-9]{1,6}\)[ ](?=\\{0,7}[\"'])"
+    + rb"|[ ]\{[ ](?:(?:private |protected )?(?:get|set|init);[ ]){1,2}\}[ ]=[ ]|"
     + (
         _SPACE
         + rb"{0,24}(?:"
@@ -73,11 +75,11 @@ _SIGN = pattern_of(
     + rb"""|[ ]{1,4}(?=\\{0,7}["'])|\{(?=["'])"""
     + rb"|[ ]{1,4}(?:0|7|plain|cleartext)[ ]{1,4}(?=\S{4,128}\s{0,4}(?:\n|\Z))|[ ]encoding=[\"']base64[\"']>"
     + rb"|(?<=[A-Za-z0-9\"'])>(?:<!\[CDATA\[)?(?=[^\s<>\[\]]{4,200}(?:\]\]>)?</)"
-    + rb"|</[a-z]{1,8}>\s{0,16}<[a-z]{1,8}>(?=[^\s<>]{4,200}</)"
+    + rb"|</[a-z]{1,8}>\s{0,16}<[a-z]{1,8}>(?=[^\s<>]{4,200}</)|>\s{0,16}<[Vv]alue>(?=[^\s<>]{4,200}</)"
     + rb"|[ ]?\|[ ]{1,24}(?=[^\s|]{4,200}[ ]{1,24}\|)"
     + rb")"
 )
-_FLAG_SIGN = pattern_of(rb"[ ]{1,4}(?![=:>|-][ =])|=")
+_FLAG_SIGN = pattern_of(rb"[ ]{1,4}(?!-|[=:>|][ =])|=")
 _ALIGNED = pattern_of(
     rb"[ \t]{2,24}(?=\S{4,128}(?:\s|\\+[nr]|\Z))|[ \t](?=[^\s\\]{4,128}[ \t]{0,4}(?:[\r\n]|\\+[nr]|\Z))"
 )
@@ -88,7 +90,7 @@ _AFTER_COMMAND = pattern_of(
     re.IGNORECASE,
 )
 _LINE_START = pattern_of(
-    rb"(?:[ \t>+|*-]|[0-9]{1,6}(?:\t|\\t|\xe2\x86\x92|:)|[\w./-]{1,60}:[0-9]{1,6}:){0,16}"
+    rb"(?:[ \t>+|*[-]|[0-9]{1,6}(?:\t|\\t|\xe2\x86\x92|:)|[\w./-]{1,60}:[0-9]{1,6}:){0,16}"
     rb"(?:(?:[A-Za-z]{1,10} ){0,3}|export |set |setx |declare -x |local "
     rb"|ENV |ARG |- |\$env:|-e |--env |SetEnv |Environment=)?\"?\$?\Z"
 )
@@ -131,11 +133,24 @@ _TAG = pattern_of(
 )
 """What may stand between sign and value in YAML: an anchor, a tag, the sign of a block; in other files, a line end."""
 _SAID = pattern_of(rb"[ ](?:is|was|to|now)[ ]{1,4}\Z")
+_COMPARED = pattern_of(rb"[=!]==?[ ]{0,4}\Z")
+_PAIRS = (b":", b"=")
+_PAIR_BEFORE = pattern_of(rb"[{ ][A-Za-z_]{1,32}[:=][^\s{}\"'():=]{1,64},?[ ]\Z")
+_PAIR_AFTER = pattern_of(rb"\}|,?[ ][A-Za-z_]{1,32}[:=][^\s\"'():=]{1,64}[,} ]")
+_CAMEL = pattern_of(rb"[a-z][A-Z][a-z]")
+_CLASS = pattern_of(rb"[A-Z][A-Za-z]*[a-z][A-Z][A-Za-z]*\Z")
+_METAVARIABLE = pattern_of(rb"[A-Z][A-Z_-]{2,20}\Z")
+"""What a text of help has in the place of a value: `--passphrase=PHRASE`."""
 _USER_BEFORE = pattern_of(
     rb"(?:user|usr|username|user_name|login|email|account|uid)[\"']?[ ]?[:=][ ]?\S{1,64}[ \t,;/|]{1,8}\Z", re.IGNORECASE
 )
 _WORDS_OF_SENTENCES = (b"password", b"passphrase", b"pass", b"passwd", b"passcode")
 _CLOSED = pattern_of(rb"""\\{0,7}["'`][ \t]{0,4}[)}]""")
+
+
+_CLEAR = pattern_of(rb"[ ](?:0|7|plain|cleartext)[ ]+\Z")
+"""What a router says before a password, of how it is written."""
+_GOES_ON = pattern_of(rb"[,;&=|<>{}!][^\s\"'`\\()\[\]=]{1,64}(?=[ \t]{0,4}(?:[\r\n]|\\+[nr]|\Z))")
 
 
 class Assignment(NamedTuple):
@@ -205,7 +220,9 @@ def claim(data: bytes, name: Name) -> Claim | None:
 
 def _opens_a_call(data: bytes, begin: int) -> bool:
     """Whether a name is the first of several values: `setenv("TOKEN", …)`, `{password, …}`; not one of a list."""
-    return data[max(0, begin - 8) : begin].rstrip(b"\\\"'`")[-1:] in (b"(", b"{") or b"alue" in data[begin : begin + 90]
+    return (
+        data[max(0, begin - 8) : begin].rstrip(b" \\\"'`")[-1:] in (b"(", b"{") or b"alue" in data[begin : begin + 90]
+    )
 
 
 def _aligned(data: bytes, begin: int, blanks: re.Match[bytes]) -> Stands:
@@ -223,6 +240,8 @@ def _claimed(data: bytes, begin: int, sign: re.Match[bytes], clearly: Says) -> C
         at = tag.end()
     if sign[0].endswith((b">", b"[CDATA[")) and b"=" not in sign[0]:
         return Claim(begin, at, clearly, Stands.MEMBER)
+    if _CLEAR.search(sign[0]):
+        return Claim(begin, at, Says.PASSWORD, Stands.MEMBER)
     if b"alue" in sign[0] or b"content" in sign[0]:
         return Claim(begin, at, clearly, Stands.LINE)
     return Claim(begin, at, clearly, None)
@@ -263,7 +282,7 @@ def _name_start(data: bytes, start: int) -> int:
 def _value(data: bytes, claimed: Claim, limit: int) -> Assignment | None:
     begin, at, clearly, stands = claimed
     is_setting = _is_setting(data, begin, at)
-    if is_setting and clearly is Says.MAYBE and data[begin : at - 1].endswith(b"TOKEN"):
+    if is_setting and clearly is Says.TOKEN and data[begin : at - 1].endswith(b"TOKEN"):
         clearly = Says.SECRET
     if is_setting:
         stands = Stands.MEMBER
@@ -287,24 +306,47 @@ def _bare(data: bytes, claimed: Claim, limit: int, *, is_setting: bool) -> Assig
         return None
     if stands is None:
         stands = _bare_stands(data, begin, (at, found.end()))
+    if data[begin : begin + 1] == b"-" and _METAVARIABLE.match(found[0]):
+        return None
+    if stands is Stands.LINE and _CAMEL.search(data, begin, at) and _CLASS.match(found[0]):
+        return None
     if not is_sure and _is_code(found[0]) and (stands is Stands.BARE or b"." in found[0]):
         return None
-    return _judged(data, (at, found.end()), clearly, stands)
+    return _judged(data, (at, _whole_end(data, at, found.end(), clearly)), clearly, stands)
+
+
+def _whole_end(data: bytes, at: int, end: int, clearly: Says) -> int:
+    """Where a password ends that has a sign in it which would end a value in code; nothing but it is left in its line."""
+    rest = None
+    if clearly is Says.PASSWORD and data[at - 1 : at] in (b" ", b"="):
+        rest = _GOES_ON.match(data, end)
+    if rest is not None and looks_random(data[at : rest.end()]):
+        return rest.end()
+    return end
 
 
 def _bare_stands(data: bytes, begin: int, value: tuple[int, int]) -> Stands:
     """How a value without quotes stands beside the name at `begin`."""
     at, end = value
-    if _SAID.search(data, max(0, at - 12), at):
+    if _SAID.search(data, max(0, at - 12), at) or _COMPARED.search(data, max(0, at - 6), at):
         return Stands.BARE
     if data[at - 2 : at] == b"| ":
         return Stands.QUOTED
     is_pair = data[at - 1 : at] == _PAIR_SIGN and data[at - 2 : at - 1].isalnum()
     if is_pair and (end == len(data) or _PAIR_END.match(data, end)):
         return Stands.LINE
+    if data[at - 1 : at] in _PAIRS and _is_of_pairs(data, begin, end):
+        return Stands.LINE
     if _REST_OF_LINE.match(data, end) and _begins_entry(data, begin):
         return Stands.LINE
     return Stands.BARE
+
+
+def _is_of_pairs(data: bytes, begin: int, end: int) -> bool:
+    """Whether name and value are one of several pairs between braces, as Go and Java print them: `{Host:db Password:x}`."""
+    return (
+        _PAIR_AFTER.match(data, end) is not None and _PAIR_BEFORE.search(data, max(0, begin - 100), begin) is not None
+    )
 
 
 def _begins_entry(data: bytes, begin: int) -> bool:

@@ -54,7 +54,10 @@ _ANY_WORD = rb"""(?:"[^"\n]{0,200}"|'[^'\n]{0,200}'|[^\s"'|;&]{1,200})"""
 _SECRET = (
     rb"""(?P<inner>["'])?(?P<secret>(?(outer)[^"'\n\\]{3,256}|(?(inner)[^"'\n\\]{3,256}|[^\s"'`;|<>()\\]{3,256})))"""
 )
-_SAYS = {"password": Says.PASSWORD, "secret": Says.SECRET}
+_PAIR = "pair"
+_SAYS = {"password": Says.PASSWORD, "secret": Says.SECRET, _PAIR: Says.PASSWORD}
+_KINDS = {_PAIR: "password"}
+_USER_AND_PASSWORD = pattern_of(rb"[\w.@+-]{1,64}:(?!//)(?P<secret>[^\s:]{3,128})\Z")
 
 
 def _word(word: str) -> bytes:
@@ -190,9 +193,20 @@ def passed(data: bytes, literal: str, start: int, end: int) -> Iterator[Place]:
         at = entry.argument - (entry.argument > 0)
         if -len(arguments) <= at < len(arguments):
             found = arguments[at]
-            is_text = found["text"] is not None
-            if is_text and is_secret(found["text"], _SAYS[entry.says], Stands.QUOTED):
-                yield Place(*found.span("text"), entry.says)
+            if found["text"] is not None:
+                yield from _argument(found, entry.says)
+
+
+def _argument(found: re.Match[bytes], form: str) -> Iterator[Place]:
+    """The secret in a text that is an argument: all of it, or what is after the name of a user."""
+    begin, value = found.start("text"), found["text"]
+    if form == _PAIR:
+        pair = _USER_AND_PASSWORD.match(value)
+        if pair is None:
+            return
+        begin, value = begin + pair.start("secret"), pair["secret"]
+    if is_secret(value, _SAYS[form], Stands.QUOTED) or (form == "password" and is_phrase(value)):
+        yield Place(begin, begin + len(value), _KINDS.get(form, form))
 
 
 def _arguments(data: bytes, at: int) -> Iterator[re.Match[bytes]]:

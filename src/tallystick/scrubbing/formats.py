@@ -6,15 +6,18 @@ are bounded, so that no text makes them slow.
 
 from __future__ import annotations
 
-import base64
-import binascii
 import re
 from collections.abc import Iterator
 
 from tallystick.model.pattern import pattern_of
-from tallystick.scrubbing.judging import Stands, is_basic, is_phrase, is_secret
-from tallystick.scrubbing.names import FOREIGN, Says, says
-from tallystick.scrubbing.places import Find, Place
+from tallystick.scrubbing.blocks import AREAS as AREAS_OF_BLOCKS
+from tallystick.scrubbing.blocks import BLOCKS
+from tallystick.scrubbing.blocks import LINES as LINES_OF_BLOCKS
+from tallystick.scrubbing.exchanges import EXCHANGES, LINES
+from tallystick.scrubbing.judging import Stands, is_basic, is_secret
+from tallystick.scrubbing.names import Says, says
+from tallystick.scrubbing.places import Find, Place, place_of
+from tallystick.scrubbing.sentences import SENTENCES
 
 _END = rb"(?:\\+[nr]|\r?\n)"
 _BLANK = rb"(?:[ \t]|\\+t|" + _END + rb")"
@@ -35,17 +38,12 @@ _LOGIN = pattern_of(
 
 def _netrc(data: bytes, start: int, limit: int) -> Iterator[Place]:
     """`machine HOST login USER password SECRET`, over as many lines as it likes."""
-    yield from _certain(_NETRC.match(data, start))
+    yield from place_of(_NETRC.match(data, start))
 
 
 def _login(data: bytes, start: int, limit: int) -> Iterator[Place]:
     """`user NAME` and `password SECRET` after each other, with nothing between word and value but blanks."""
-    yield from _certain(_LOGIN.match(data, start))
-
-
-def _certain(found: re.Match[bytes] | None) -> Iterator[Place]:
-    if found is not None and is_secret(found["secret"], Says.PASSWORD, Stands.MEMBER):
-        yield Place(*found.span("secret"), "password")
+    yield from place_of(_LOGIN.match(data, start))
 
 
 _PGPASS = pattern_of(
@@ -55,16 +53,17 @@ _PGPASS = pattern_of(
 
 def _pgpass(data: bytes, start: int, limit: int) -> Iterator[Place]:
     """`host:port:database:user:password`."""
-    yield from _certain(_PGPASS.match(data, start + 1))
+    yield from place_of(_PGPASS.match(data, start + 1))
 
 
 _HASHED = pattern_of(rb"\$(?:[1567y]|2[abxy]|apr1|sha1|argon2(?:id?|d)|scrypt)\$[./A-Za-z0-9$=,+-]{20,250}")
+_SCHEMES = ("2a", "2b", "2y", "apr1", "argon2id", "argon2i", "argon2d", "scrypt")
 _NTLM = pattern_of(rb"[0-9]{1,8}:[a-fA-F0-9]{32}:(?P<secret>[a-fA-F0-9]{32})(?=:::)")
 
 
 def _hashed(data: bytes, start: int, limit: int) -> Iterator[Place]:
     """The hash of a password in a line of `/etc/shadow` or `.htpasswd`: it can be guessed from."""
-    found = _HASHED.match(data, start + 1)
+    found = _HASHED.match(data, data.find(b"$", start))
     if found is not None:
         yield Place(found.start(), found.end(), "password-hash")
 
@@ -122,7 +121,6 @@ def _document(data: bytes, at: int) -> tuple[int, int]:
 _BASIC = pattern_of(
     rb"""_?auth(?:Token)?\\{0,7}["']?[ \t]{0,4}[:=][ \t]{0,4}\\{0,7}["']?(?P<secret>[A-Za-z0-9+/]{8,1024}={0,2})"""
 )
-_PLAIN = pattern_of(rb"AUTH (?:PLAIN|LOGIN)[ \t]{1,4}(?P<secret>[A-Za-z0-9+/]{8,1024}={0,2})", re.IGNORECASE)
 
 
 def _basic(data: bytes, start: int, limit: int) -> Iterator[Place]:
@@ -132,25 +130,11 @@ def _basic(data: bytes, start: int, limit: int) -> Iterator[Place]:
         yield Place(*found.span("secret"), "authorization")
 
 
-def _smtp(data: bytes, start: int, limit: int) -> Iterator[Place]:
-    """`AUTH PLAIN …` which a mail client sends."""
-    found = _PLAIN.match(data, start)
-    if found is not None and _is_base64(found["secret"]):
-        yield Place(*found.span("secret"), "authorization")
-
-
-def _is_base64(value: bytes) -> bool:
-    try:
-        base64.b64decode(value, validate=True)
-    except binascii.Error:
-        return False
-    return True
-
-
 # Tables --------------------------------------------------------------------------------------------------------------
 
 _ROWS = 100
 _HEADER = pattern_of(rb"[^\n]{1,1000}")
+_OF_RULES = frozenset(b"-+=|: \r")
 _SEPARATORS = (b"|", b",", b";", b"\t")
 
 
@@ -178,6 +162,9 @@ def _cells(data: bytes, at: int, separator: bytes, shape: tuple[int, list[int]])
         row = _HEADER.match(data, at)
         if row is None:
             return
+        if not set(row[0]) - _OF_RULES:
+            at = row.end() + 1
+            continue
         cells = row[0].split(separator)
         if len(cells) != width:
             return
@@ -225,7 +212,7 @@ def _identified(data: bytes, start: int, limit: int) -> Iterator[Place]:
 
 def _pragma(data: bytes, start: int, limit: int) -> Iterator[Place]:
     """`PRAGMA key = '…'` of an encrypted SQLite file."""
-    yield from _certain(_PRAGMA.match(data, start))
+    yield from place_of(_PRAGMA.match(data, start))
 
 
 def _insert(data: bytes, start: int, limit: int) -> Iterator[Place]:
@@ -257,12 +244,12 @@ _BYTES = pattern_of(rb"(?:0x[0-9a-fA-F]{2}[,; ]{0,2}\s{0,8}){8,512}")
 
 def _password_input(data: bytes, start: int, limit: int) -> Iterator[Place]:
     """`<input type="password" value="…">`."""
-    yield from _certain(_INPUT.match(data, start))
+    yield from place_of(_INPUT.match(data, start))
 
 
 def _thin(data: bytes, start: int, limit: int) -> Iterator[Place]:
     """`jdbc:oracle:thin:user/password@…`."""
-    yield from _certain(_THIN.match(data, start))
+    yield from place_of(_THIN.match(data, start))
 
 
 def _dsn(data: bytes, start: int, limit: int) -> Iterator[Place]:
@@ -275,86 +262,27 @@ def _dsn(data: bytes, start: int, limit: int) -> Iterator[Place]:
 
 def _relay(data: bytes, start: int, limit: int) -> Iterator[Place]:
     """`[host]:587 user:password` of a mail relay."""
-    yield from _certain(_RELAY.match(data, start))
+    yield from place_of(_RELAY.match(data, start))
 
 
-_AUTH = pattern_of(
-    rb"AUTH[ ]{1,4}(?:[\w.-]{1,64}[ ]{1,4})?[\"']?(?P<secret>[^\s\"']{6,128})[\"']?(?=[ \t]{0,4}(?:[\r\n]|\\+[nr]|\Z))"
-)
-_ON = pattern_of(rb" on >(?P<secret>[^\s\"'\\]{4,128})")
-_ACL_USER = pattern_of(rb"user[ ]{1,4}[\w.-]{1,64}\Z", re.IGNORECASE)
-_PRINTED = pattern_of(
-    rb"(?:printenv[ ]{1,4}|echo[ ]{1,4}\"?\$\{?)(?P<name>[A-Za-z_][A-Za-z0-9_]{1,60})\}?\"?[ \t]{0,4}"
-    + _END
-    + rb"(?P<secret>[^\s\\]{6,2000})"
-)
 _SVN = pattern_of(rb"password" + _END + rb"V [0-9]{1,4}" + _END + rb"(?P<secret>[^\s\\]{4,256})")
-_PAIR = pattern_of(
-    rb"redentials?(?: are| is)?[:=]?[ ]{1,4}[\w.@+-]{1,64}[ ]?[:/][ ]?(?P<secret>[^\s\"'`\\<>,;]{4,128})"
-)
-_PHRASE = pattern_of(
-    rb"(?:phrase|nemonic)[\"'`*]{0,3}(?: is)?[ ]?[:=]?[ ]{0,4}\\{0,3}[\"'`]?(?P<secret>(?:[a-z]{2,12} ){5,24}[a-z]{2,12})"
-)
-_GENERATED = pattern_of(rb"password is generated for \S{1,100}: (?P<secret>\S{6,128})")
-
-
-def _auth(data: bytes, start: int, limit: int) -> Iterator[Place]:
-    """`AUTH password` which a client of Redis sends, alone in its line or after a prompt."""
-    before = data[max(0, start - 24) : start]
-    if not before or before.endswith((b"\n", b"> ", b'"', b"'", b"\\n")):
-        yield from _certain(_AUTH.match(data, start))
-
-
-def _acl(data: bytes, start: int, limit: int) -> Iterator[Place]:
-    """`user NAME on >password` of Redis."""
-    if _ACL_USER.search(data, max(0, start - 80), start):
-        yield from _certain(_ON.match(data, start))
-
-
-def _printed(data: bytes, start: int, limit: int) -> Iterator[Place]:
-    """The value of a variable that a command prints."""
-    found = _PRINTED.match(data, start)
-    if found is None:
-        return
-    clearly = says(found["name"].decode())
-    if clearly is not Says.NOTHING and is_secret(found["secret"], max(clearly, Says.SECRET), Stands.MEMBER):
-        yield Place(*found.span("secret"), "secret")
 
 
 def _subversion(data: bytes, start: int, limit: int) -> Iterator[Place]:
     """A password in a file of Subversion: its key, its length, its value."""
-    yield from _certain(_SVN.match(data, start))
-
-
-def _pair(data: bytes, start: int, limit: int) -> Iterator[Place]:
-    """`credentials: user / password`."""
-    found = _PAIR.match(data, start)
-    if found is not None and is_secret(found["secret"].rstrip(b".)"), Says.PASSWORD, Stands.QUOTED):
-        yield Place(found.start("secret"), found.start("secret") + len(found["secret"].rstrip(b".)")), "password")
-
-
-def _phrase(data: bytes, start: int, limit: int) -> Iterator[Place]:
-    """A phrase of six words or more by which a wallet is recovered."""
-    found = _PHRASE.match(data, start)
-    if found is not None and is_phrase(found["secret"]):
-        yield Place(*found.span("secret"), "secret")
-
-
-def _generated(data: bytes, start: int, limit: int) -> Iterator[Place]:
-    """What a server says of the password that it made for itself."""
-    yield from _certain(_GENERATED.match(data, start))
+    yield from place_of(_SVN.match(data, start))
 
 
 def _preshared(data: bytes, start: int, limit: int) -> Iterator[Place]:
     """`: PSK "…"` of `ipsec.secrets`."""
-    yield from _certain(_PSK.match(data, start))
+    yield from place_of(_PSK.match(data, start))
 
 
 def _typed(data: bytes, start: int, limit: int) -> Iterator[Place]:
     """What `expect` types after it saw a prompt for a password."""
     found = _PUTS.search(data, start, min(len(data), start + 300))
     if found is not None:
-        yield from _certain(found)
+        yield from place_of(found)
 
 
 def _json_web_key(data: bytes, start: int, limit: int) -> Iterator[Place]:
@@ -363,50 +291,6 @@ def _json_web_key(data: bytes, start: int, limit: int) -> Iterator[Place]:
         yield Place(*found.span("secret"), "private-key")
 
 
-# Other languages -----------------------------------------------------------------------------------------------------
-
-_FOREIGN = pattern_of(
-    rb"""\w{0,12}[ ]?\\{0,3}["'`*]{0,2}(?:[ ]{0,2}(?::|=|\xef\xbc\x9a|\xe6\x98\xaf|\xe4\xb8\xba)\*{0,2}[ ]{0,"""
-    rb"""2}|[ ](?:lautet|ist|es|est)[ ])\\{0,3}["'`]?(?P<secret>[^\s"'`,;<>(){}\\]{5,128})"""
-)
-
-
-def _foreign(word: bytes) -> Find:
-    """A password under its name in another language."""
-
-    def find(data: bytes, start: int, limit: int) -> Iterator[Place]:
-        found = _FOREIGN.match(data, start + len(word))
-        if found is None:
-            return
-        value = found["secret"].rstrip(b".:")
-        if is_secret(value, Says.PASSWORD, Stands.QUOTED):
-            yield Place(found.start("secret"), found.start("secret") + len(value), "password")
-
-    return find
-
-
-_KEY = pattern_of(
-    rb"""(?: for \S{1,64})?(?: is|:|=|\*\*:|:\*\*)[ ]{0,4}(?:\\+n|\r?\n)?[ \t]{0,8}\\{0,3}["'`]?(?P<secret>[A"""
-    rb"""-Za-z0-9_+/=.~-]{16,512})"""
-)
-
-
-def _key_in_words(word: bytes) -> Find:
-    """`API key: …`."""
-
-    def find(data: bytes, start: int, limit: int) -> Iterator[Place]:
-        found = _KEY.match(data, start + len(word))
-        if found is not None and is_secret(found["secret"], Says.SECRET, Stands.QUOTED):
-            yield Place(*found.span("secret"), "secret")
-
-    return find
-
-
-_KEY_WORDS = tuple(
-    f"{first} {second}"
-    for first in ("API", "api", "Api", "ccess", "ecret access", "uth", "ecret", "rivate", "earer", "eploy")
-    for second in ("key", "Key", "token", "Token")
-)
 _SECRET_MANIFESTS = ("kind: Secret", '"kind":"Secret"', '"kind": "Secret"', '\\"kind\\":\\"Secret\\"')
 _HEADS = (
     "password,", "Password,", "password\n", "Password\n", "password |", "Password |", "access key,", "access key\n",
@@ -418,13 +302,13 @@ FORMATS: tuple[tuple[str, Find], ...] = (
     ("default login", _netrc),
     *((word, _login) for word in ("login ", "user ", "username ", "account ", "email ", "USER ")),
     *((f":{port}:", _pgpass) for port in (5432, 5433, 6432, 5434, 3306, "*")),
-    *((f":${scheme}$", _hashed) for scheme in ("1", "5", "6", "7", "y", "2a", "2b", "2y", "apr1", "sha1")),
+    *((f"{sign}${scheme}$", _hashed) for scheme in ("1", "5", "6", "7", "y", "sha1") for sign in (":", "'", '"', " ", "=")),
+    *((f"${scheme}$", _hashed) for scheme in _SCHEMES),
     (":::", _ntlm),
     *((word, _kubernetes_secret) for word in _SECRET_MANIFESTS),
     ('auth"', _basic),
     ("auth=", _basic),
     ("auth =", _basic),
-    *((word, _smtp) for word in ("AUTH PLAIN", "AUTH LOGIN")),
     *((word, _table) for word in _HEADS),
     *((word, _identified) for word in ("IDENTIFIED", "identified", "Identified")),
     *((word, _pragma) for word in ("PRAGMA", "pragma")),
@@ -432,24 +316,16 @@ FORMATS: tuple[tuple[str, Find], ...] = (
     ('type="password"', _password_input),
     ("type='password'", _password_input),
     (":thin:", _thin),
-    ("AUTH ", _auth),
-    (" on >", _acl),
-    ("printenv ", _printed),
-    ("echo $", _printed),
-    ('echo "$', _printed),
     ("password\nV ", _subversion),
-    ("redentials", _pair),
-    ("phrase", _phrase),
-    ("nemonic", _phrase),
-    ("password is generated for", _generated),
     ("@tcp(", _dsn),
     ("@unix(", _dsn),
     *((f"]:{port}", _relay) for port in (25, 465, 587, 2525)),
     *((word, _preshared) for word in (": PSK", ":PSK", ": XAUTH", ": EAP")),
     *((word, _typed) for word in ('assword:"', 'assword*"', 'assword"', 'assphrase:"')),
     *((word, _json_web_key) for word in ('"kty":', '"kty" :', '\\"kty\\":')),
-    *((word, _foreign(word.encode())) for word in FOREIGN),
-    *((word, _key_in_words(word.encode())) for word in _KEY_WORDS),
+    *BLOCKS,
+    *EXCHANGES,
+    *SENTENCES,
 )  # fmt: skip
 """Each format with a literal that it has in it."""
 
@@ -465,11 +341,10 @@ WHOLE = frozenset(
         _thin,
         _relay,
         _subversion,
-        _printed,
-        _acl,
-        _auth,
+        *LINES_OF_BLOCKS,
+        *LINES,
     )
 )
 """Those that look at more than follows their literal, or at lines."""
-AREAS = {_kubernetes_secret: 1024, _json_web_key: 1024, _table: 256, _typed: 64}
+AREAS = {_kubernetes_secret: 1024, _json_web_key: 1024, _table: 256, _typed: 64, **AREAS_OF_BLOCKS}
 """Those that look at a part of a text, and how far away the next look is."""

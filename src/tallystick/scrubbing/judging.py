@@ -33,14 +33,19 @@ class _PlainWords(Entry, frozen=True):
     people: str
     code: str
     languages: str
+    said: str
+    said_endings: str
 
     def all(self) -> frozenset[str]:
-        """Every word."""
+        """Every word that is no password."""
         return frozenset(f"{self.types} {self.people} {self.code} {self.languages}".split())
 
 
-_PLAIN = load("plain_words", _PlainWords).all()
-_WORDS = pattern_of(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_A-Za-z]+")
+_FACTS = load("plain_words", _PlainWords)
+_PLAIN = _FACTS.all()
+_SAID = frozenset(_FACTS.said.split())
+_SAID_ENDINGS = tuple(_FACTS.said_endings.split())
+_WORDS = pattern_of(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\d_A-Z]+")
 LONGEST = 8192
 _LONGEST_ORDINARY = 100
 _UUID = pattern_of(rb"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\Z")
@@ -51,7 +56,7 @@ _NO_VALUE = pattern_of(
     | (?:true|false|null|nil|none|undefined|yes|no|string|str|bytes|text|any|optional|required|hidden|secret|token|password
         |passwd|passphrase|credentials?|key|basic|bearer|default|empty|unset|env|unknown|invalid|missing|void)\Z
     | (?:https?|file|git|ssh|ftp|wss?)://
-    | [.~]{1,2}/ | /(?![A-Za-z0-9+/]{30,100}={0,2}\Z) | [A-Za-z]:\\                          # a path
+    | [.~]{1,2}[A-Za-z-]*/ | /(?![A-Za-z0-9+/]{30,100}={0,2}\Z) | [A-Za-z]:\\                          # a path
     | x{3,} | \.{3} | -{3} | _{3} | (?:\\u[0-9a-f]{4})+\Z
     | (?:process|os|self|this|env|config|settings|args|opts|options|params|ctx|request|req|secrets|vault|op|arn|urn|ref|file
         |state|props|data|user|response|res|client|app|obj|e|t|n)[.:]""",
@@ -69,13 +74,20 @@ _CLASSES = (pattern_of(rb"[0-9]"), pattern_of(rb"[a-z]"), pattern_of(rb"[A-Z]"))
 _MARKS = (b"*", b"%", b"#", b"@")
 """An alias, a variable, a comment, a name: or what a made password begins with, which is long and mixed then."""
 _LEAST_MARKED = 10
+_NO_LETTERS = b"0123456789-_./:@"
+_LEAST_OF_RUN = 16
 _CAPITALS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _CHANGE = pattern_of(rb"(?=[a-z][A-Z]|[A-Z][a-z])")
 _ONE_WORD = pattern_of(rb"[A-Za-z\x80-\xff]+\Z")
-_ONE_HUMP = pattern_of(rb"[A-Za-z]?[a-z]{8,}\Z")
+_HUMPS = pattern_of(
+    rb"[A-Za-z]?[a-z]{8,}\Z|(?:[A-Z][a-z]{2,}){2,}\Z|(?=[A-Za-z]{14})[A-Za-z]*[a-z][A-Z]{2,}[A-Za-z]*\Z"
+)
+"""A word, several with a capital each, or letters in which capitals follow each other as chance has it."""
 _LEAST_WORD = 6
 _LEAST_WORDS = 3
 _PHRASE_WORD = pattern_of(rb"[A-Za-z0-9]{2,16}\Z")
+_NUMBERED = pattern_of(rb"[A-Za-z]{5,40}[0-9]{2,8}\Z")
+_INNER_SIGN = pattern_of(rb"[A-Za-z0-9][!#$%^&*@=+?~]{1,3}[A-Za-z0-9]|[0-9_][!#$%^&*@=+?~]\Z")
 _SENTENCE = frozenset(
     [
         "the",
@@ -121,7 +133,24 @@ def is_secret(value: bytes, name: Says, stands: Stands) -> bool:
         return _is_outright(value, stands)
     if is_basic(value):
         return True
-    return len(value) >= 16 and not _UUID.match(value) and not _HASH.match(value) and looks_random(value)
+    if len(value) < 16 or not looks_random(value):
+        return False
+    return (name is Says.TOKEN and stands is Stands.LINE) or not (_UUID.match(value) or _HASH.match(value))
+
+
+def is_told(value: bytes) -> bool:
+    """Whether a word that a sentence gives as a password is one, and not what it says of it: "the password is wrong"."""
+    if len(value) < _LEAST_WORD or _is_no_value(value) or is_ordinary(value):
+        return False
+    if _ONE_WORD.match(value):
+        return not _is_said(value.decode("utf-8", "replace").lower())
+    if _CLASSES[0].search(value) and _LETTER.search(value):
+        return not is_words(value) or _NUMBERED.match(value) is not None
+    return _INNER_SIGN.search(value) is not None
+
+
+def _is_said(word: str) -> bool:
+    return word in _SAID or word in _SENTENCE or word.endswith(_SAID_ENDINGS)
 
 
 def is_basic(value: bytes) -> bool:
@@ -133,6 +162,11 @@ def is_basic(value: bytes) -> bool:
     except binascii.Error:
         return False
     return text.isascii() and text.decode().isprintable() and 0 < text.find(b":") < len(text) - 3
+
+
+def is_placeholder(value: bytes) -> bool:
+    """Whether a value says that something else belongs in its place."""
+    return _PLACEHOLDER.search(value) is not None
 
 
 def is_ordinary(value: bytes) -> bool:
@@ -184,10 +218,19 @@ def _is_outright(value: bytes, stands: Stands) -> bool:
     if len(value) < 8 or is_ordinary(value):
         return False
     if is_words(value):
-        return stands is not Stands.BARE and _ONE_HUMP.match(value) is not None
+        return stands is not Stands.BARE and (_HUMPS.match(value) is not None or _is_joined_phrase(value))
     if stands is Stands.BARE:
         return len(value) >= 12 and looks_random(value)
     return _is_mixed(value) or looks_random(value)
+
+
+def _is_joined_phrase(value: bytes) -> bool:
+    """A phrase with dashes for its blanks: `correct-horse-battery`."""
+    words = value.decode("ascii", "replace").split("-")
+    strange = [
+        word for word in words if word.islower() and word.isalpha() and word not in _PLAIN and word not in _SENTENCE
+    ]
+    return len(strange) >= _LEAST_WORDS and len(words) - len(strange) < _LEAST_WORDS - 1
 
 
 def _is_mixed(value: bytes) -> bool:
@@ -199,17 +242,18 @@ def _is_mixed(value: bytes) -> bool:
 
 def is_words(value: bytes) -> bool:
     """Words with signs between them, as names are: `my-app-secret-v2`, `getUserToken`, `config.api_key`."""
-    if len(value) > 200 or _is_one_run(value):
+    if len(value) > 200 or not (_IDENTIFIER.match(value) or _CAMEL.match(value)):
         return False
-    return _IDENTIFIER.match(value) is not None or _CAMEL.match(value) is not None
+    return not _is_one_run(value)
 
 
 def _is_one_run(value: bytes) -> bool:
-    """A run of letters that is not a word: too many changes between capitals and small letters."""
-    if not value.isalpha():
+    """Letters, or many of them with few others, that are not words: too many changes between capitals and small letters."""
+    letters = value.translate(None, _NO_LETTERS)
+    if len(letters) < len(value) and len(letters) < _LEAST_OF_RUN:
         return False
-    capitals = len(value) - len(value.translate(None, _CAPITALS))
-    return len(_CHANGE.findall(value)) * 3 >= len(value) and 0.3 <= capitals / len(value) <= 0.7
+    capitals = len(letters) - len(letters.translate(None, _CAPITALS))
+    return len(_CHANGE.findall(value)) * 3 >= len(letters) and 0.3 <= capitals / len(letters) <= 0.7
 
 
 def looks_random(value: bytes) -> bool:

@@ -16,18 +16,21 @@ class Says(enum.IntEnum):
 
     NOTHING = 0
     MAYBE = 1
-    """`token`, `…_key`: the value must look random, and must not be a UUID or the hex of a hash."""
-    SECRET = 2
+    """`…_key`, `signature`: the value must look random, and must not be a UUID or the hex of a hash."""
+    TOKEN = 2
+    """`token`: the value must look random; a line of settings may have a UUID or the hex of a hash, too."""
+    SECRET = 3
     """`client_secret`, `api_key`, `access_token`: any value that is not a word, path or expression."""
-    PASSWORD = 3
+    PASSWORD = 4
     """`password`: people choose these, so any value that is not a placeholder."""
 
 
-KIND = {Says.MAYBE: "token", Says.SECRET: "secret", Says.PASSWORD: "password"}
+KIND = {Says.MAYBE: "token", Says.TOKEN: "token", Says.SECRET: "secret", Says.PASSWORD: "password"}
 
 _WORDS = pattern_of(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _JOINED = pattern_of(
-    r"(api|access|auth|private|secret|account|client|signing|encryption|master|storage|shared|ssh|app)(key|token|secret)(?![a-z])"
+    r"(api|access|auth|private|secret|account|client|signing|encryption|master|storage|shared|ssh|app)(key)(?![a-z])"
+    r"|([a-z]{2,16})(token|secret)(?![a-z])"
 )
 
 
@@ -92,7 +95,7 @@ def says(name: str) -> Says:
     if len(name) > 200:
         return Says.NOTHING
     split = "_".join(word.lower() for word in _WORDS.findall(without_markers(name)))
-    words = _JOINED.sub(r"\1_\2", split).split("_")
+    words = _JOINED.sub(r"\1\3_\2\4", split).split("_")
     if words[-1] in _FACTS.about or words[0] in _FACTS.about_first:
         return Says.NOTHING
     joined = f"_{'_'.join(words)}_"
@@ -100,9 +103,16 @@ def says(name: str) -> Says:
         return Says.PASSWORD
     if _SECRET.search(joined) and not _is_public(words):
         return Says.SECRET
-    if _may_be(words):
-        return Says.MAYBE
-    return Says.NOTHING
+    if _is_public(words):
+        return Says.NOTHING
+    return _may_be(words)
+
+
+def says_of_each(name: str) -> Says:
+    """What the name of a list says of each value in it: `passwords`, `api_keys`; that of one value says nothing."""
+    if name[-1:] not in ("s", "S"):
+        return Says.NOTHING
+    return says(name[:-1])
 
 
 def _passes_by(words: list[str]) -> bool:
@@ -117,12 +127,13 @@ def _is_public(words: list[str]) -> bool:
     return "public" in words or "publishable" in words
 
 
-def _may_be(words: list[str]) -> bool:
+def _may_be(words: list[str]) -> Says:
     before = ""
     if len(words) > 1:
         before = words[-2]
-    if words[-1] == "token":
-        return before not in _FACTS.no_token
-    if words[-1] == "key":
-        return before != "" and before not in _FACTS.no_key
-    return words[-1] in _MAYBE
+    if words[-1] == "token" and before not in _FACTS.no_token:
+        return Says.TOKEN
+    is_key = words[-1] == "key" and before != "" and before not in _FACTS.no_key
+    if is_key or words[-1] in _MAYBE:
+        return Says.MAYBE
+    return Says.NOTHING

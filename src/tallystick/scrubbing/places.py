@@ -10,11 +10,14 @@ import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
+from tallystick.catalog.loading import Entry, load
 from tallystick.model.pattern import pattern_of
 from tallystick.scrubbing.judging import Stands, is_ordinary, is_secret, looks_random
 from tallystick.scrubbing.markers import OPEN_BYTES
 from tallystick.scrubbing.names import Says
 from tallystick.scrubbing.shapes import begins_word
+
+_FEWEST_CHARACTERS = 6
 
 
 class Place(NamedTuple):
@@ -25,11 +28,18 @@ class Place(NamedTuple):
     kind: str
 
 
+def place_of(found: re.Match[bytes] | None, is_too: Callable[[bytes], bool] = lambda _: False) -> Iterator[Place]:
+    """What such a match has as its `secret`, if that is a value which stands where nothing but a password does."""
+    if found is not None and (is_too(found["secret"]) or is_secret(found["secret"], Says.PASSWORD, Stands.MEMBER)):
+        yield Place(*found.span("secret"), "password")
+
+
 # Key blocks ----------------------------------------------------------------------------------------------------------
 
 _BLOCK = pattern_of(
-    rb"-----BEGIN (?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----"
-    rb"(?P<body>(?:[^-(){};<]|-(?!----)){0,20000})(?P<end>-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----)?"
+    rb"-----BEGIN (?:(?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)?|OpenVPN Static key V1)-----"
+    rb"(?P<body>(?:[^-(){};<]|-(?!----)){0,20000})"
+    rb"(?P<end>-----END (?:[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?|OpenVPN Static key V1)-----)?"
 )
 _KEY_TEXT = pattern_of(rb"[A-Za-z0-9+/=]{24}")
 _KEY_LINES = pattern_of(
@@ -104,37 +114,77 @@ def address_password(data: bytes, start: int, limit: int) -> Iterator[Place]:
         yield Place(*alone.span("secret"), "url-password")
 
 
-_HOOK_TAIL = rb"(?P<secret>[A-Za-z0-9@_%./-]{12,512})"
-_WEBHOOKS = (
-    (
-        "slack-webhook",
-        "hooks.slack.com/",
-        pattern_of(rb"hooks\.slack\.com/(?:services|workflows|triggers)/" + _HOOK_TAIL),
-    ),
-    ("discord-webhook", "/api/webhooks/", pattern_of(rb"/api/webhooks/[0-9]{6,24}/(?P<secret>[A-Za-z0-9_-]{20,128})")),
-    ("teams-webhook", "webhook.office.com/", pattern_of(rb"webhook\.office\.com/webhookb2/" + _HOOK_TAIL)),
-    (
-        "telegram-token",
-        "api.telegram.org/bot",
-        pattern_of(rb"api\.telegram\.org/bot(?P<secret>[0-9]{6,12}:[A-Za-z0-9_-]{20,64})"),
-    ),
-    ("signed-url", "X-Amz-Signature=", pattern_of(rb"X-Amz-Signature=(?P<secret>[a-f0-9]{64})")),
-    ("signed-url", "X-Goog-Signature=", pattern_of(rb"X-Goog-Signature=(?P<secret>[a-f0-9]{64,1024})")),
-    (
-        "signed-url",
-        "x-amz-security-token=",
-        pattern_of(rb"(?i:x-amz-security-token)=(?P<secret>[A-Za-z0-9%+/=]{40,4096})"),
-    ),
-    ("signed-url", "&sig=", pattern_of(rb"&(?:amp;)?sig=(?P<secret>[A-Za-z0-9%+/=]{30,128})")),
-    ("signed-url", "?sig=", pattern_of(rb"\?sig=(?P<secret>[A-Za-z0-9%+/=]{30,128})")),
-)
+class _Address(Entry, frozen=True):
+    """A text around a secret that is known by what is before it; `random`: the secret must look made by chance."""
+
+    kind: str
+    literal: str
+    pattern: str
+    random: bool = False
 
 
-def _webhook(kind: str, pattern: re.Pattern[bytes]) -> Find:
+class _Middle(Entry, frozen=True):
+    """A form whose literal is in its middle: what is before the literal, and from it on."""
+
+    kind: str
+    literals: tuple[str, ...]
+    before: str
+    body: str
+
+
+class _Beside(Entry, frozen=True):
+    """A form that is looked for around the name of its service."""
+
+    kind: str
+    names: tuple[str, ...]
+    pattern: str
+
+
+class _Facts(Entry, frozen=True):
+    """Facts of catalog/secret_places.toml."""
+
+    addresses: tuple[_Address, ...]
+    middles: tuple[_Middle, ...]
+    beside: tuple[_Beside, ...]
+
+
+_FACTS = load("secret_places", _Facts)
+_LONGEST_BEFORE = 48
+_NEAR = 400
+
+
+def _address(address: _Address) -> Find:
+    pattern = pattern_of(address.pattern.encode())
+
     def find(data: bytes, start: int, limit: int) -> Iterator[Place]:
-        found = pattern.match(data, start, limit)
-        if found is not None and len(set(found["secret"])) >= 8 and OPEN_BYTES not in found["secret"]:
-            yield Place(*found.span("secret"), kind)
+        found = pattern.match(data, start)
+        if found is None or len(set(found["secret"])) < _FEWEST_CHARACTERS or OPEN_BYTES in found["secret"]:
+            return
+        if not address.random or is_secret(found["secret"], Says.MAYBE, Stands.MEMBER):
+            yield Place(*found.span("secret"), address.kind)
+
+    return find
+
+
+def _middle(form: _Middle) -> Find:
+    before, body = pattern_of(rb"(?:" + form.before.encode() + rb")\Z"), pattern_of(form.body.encode())
+
+    def find(data: bytes, start: int, limit: int) -> Iterator[Place]:
+        floor = max(0, start - _LONGEST_BEFORE)
+        first, rest = before.search(data[floor:start]), body.match(data, start)
+        if first is not None and rest is not None and begins_word(data, floor + first.start()):
+            yield Place(floor + first.start(), rest.end(), form.kind)
+
+    return find
+
+
+def _beside(form: _Beside) -> Find:
+    pattern = pattern_of(form.pattern.encode())
+
+    def find(data: bytes, start: int, limit: int) -> Iterator[Place]:
+        for found in pattern.finditer(data, max(0, start - _NEAR), min(len(data), start + _NEAR)):
+            if len(set(found[0])) > _FEWEST_CHARACTERS:
+                yield Place(found.start(), found.end(), form.kind)
 
     return find
 
@@ -149,8 +199,8 @@ _AUTHORIZATION = pattern_of(
     rb"(?P<secret>[A-Za-z0-9._~+/%@-]{6,8192}={0,2})",
     re.IGNORECASE,
 )  # fmt: skip
-_SCHEME_SAYS = {b"": Says.MAYBE, b"basic": Says.PASSWORD}
-_BEARER = pattern_of(rb"bearer[ \t]{1,4}(?P<secret>[A-Za-z0-9._~+/-]{16,8192}={0,2})", re.IGNORECASE)
+_SCHEME_SAYS = {b"": Says.TOKEN, b"basic": Says.PASSWORD}
+_BEARER = pattern_of(rb"bearer,?[ \t]{1,4}(?P<secret>[A-Za-z0-9._~+/-]{16,8192}={0,2})", re.IGNORECASE)
 
 
 def authorization(data: bytes, start: int, limit: int) -> Iterator[Place]:
@@ -186,39 +236,12 @@ def cookies(data: bytes, start: int, limit: int) -> Iterator[Place]:
             yield Place(*pair.span("value"), "cookie")
 
 
-# Forms whose literal is in their middle ------------------------------------------------------------------------------
+# Keys beside their ids, and keys in base64 ----------------------------------------------------------------------------
 
-_TELEGRAM = pattern_of(rb"[0-9]{8,11}:AA[A-Za-z0-9_-]{32,36}(?![A-Za-z0-9_-])")
-_TERRAFORM = pattern_of(rb"[A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_-]{50,80}")
-_AZURE_SECRET = pattern_of(rb"[A-Za-z0-9_~.-]{3}\dQ~[A-Za-z0-9_~.-]{31,34}(?![A-Za-z0-9_~-])")
 _AWS_PAIR = pattern_of(
     rb"""(?:AKIA|ASIA)[A-Z0-9]{16}[\s"'\\:,;|/]{1,12}(?:[A-Za-z_]{0,32}["'\\ =:]{1,8})?"""
     rb"(?P<secret>[A-Za-z0-9/+]{40})(?![A-Za-z0-9/+=])"
 )
-
-
-def telegram(data: bytes, start: int, limit: int) -> Iterator[Place]:
-    """A bot token: digits, a colon, `AA…`."""
-    digits = data[max(0, start - 12) : start]
-    yield from _whole(_TELEGRAM, "telegram-token", data, start - (len(digits) - len(digits.rstrip(b"0123456789"))))
-
-
-def azure_secret(data: bytes, start: int, limit: int) -> Iterator[Place]:
-    """The secret of an application in Entra ID: three characters, a digit, `Q~`."""
-    yield from _whole(_AZURE_SECRET, "azure-secret", data, start - 4)
-
-
-def terraform(data: bytes, start: int, limit: int) -> Iterator[Place]:
-    """A token of Terraform Cloud: 14 characters, `.atlasv1.`, the rest."""
-    yield from _whole(_TERRAFORM, "terraform-token", data, start - 14)
-
-
-def _whole(pattern: re.Pattern[bytes], kind: str, data: bytes, start: int) -> Iterator[Place]:
-    found = None
-    if start >= 0:
-        found = pattern.match(data, start)
-    if found is not None and begins_word(data, start):
-        yield Place(found.start(), found.end(), kind)
 
 
 def aws_pair(data: bytes, start: int, limit: int) -> Iterator[Place]:
@@ -248,14 +271,13 @@ PLACES: tuple[tuple[str, Find], ...] = (
     ("Private-Lines:", putty_key),
     ("://", address_password),
     *((spelling, authorization) for spelling in ("authorization", "Authorization", "AUTHORIZATION")),
-    *((spelling, bearer) for spelling in ("bearer ", "Bearer ", "BEARER ")),
+    *((spelling, bearer) for spelling in ("bearer ", "Bearer ", "BEARER ", "bearer, ")),
     *((spelling, cookies) for spelling in ("cookie", "Cookie", "COOKIE")),
-    (":AA", telegram),
-    ("Q~", azure_secret),
-    (".atlasv1.", terraform),
     ("AKIA", aws_pair),
     ("ASIA", aws_pair),
     ("LS0tLS1CRUdJTi", encoded_key),
-    *((literal, _webhook(kind, pattern)) for kind, literal, pattern in _WEBHOOKS),
+    *((address.literal, _address(address)) for address in _FACTS.addresses),
+    *((name, find) for form in _FACTS.beside for find in (_beside(form),) for name in form.names),
+    *((literal, _middle(form)) for form in _FACTS.middles for literal in form.literals),
 )
 """Each place with a literal that it has in it."""

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from tallystick.catalog.loading import Entry, load
 from tallystick.model.pattern import pattern_of
 from tallystick.scrubbing import wrapping
-from tallystick.scrubbing.judging import is_words
+from tallystick.scrubbing.judging import is_placeholder, is_words
 
 _WORD = rb"[A-Za-z0-9]"
 _FEWEST_CHARACTERS = 7
@@ -89,6 +89,7 @@ def match_shape(shape: Shape, data: bytes, start: int, limit: int) -> int | None
         b"EXAMPLE" in found[0]
         or len(set(found[0])) < _FEWEST_CHARACTERS
         or (found[0].count(b"-") > _MOST_DASHES and is_words(found[0]))
+        or is_placeholder(found[0])
     )
     if is_drawn:
         return None

@@ -12,8 +12,13 @@ _LINE = rb"""\\?\r?\n[ \t>|+]{0,32}""" + _LINE_OF_ONE
 _NEXT = pattern_of(
     rb"(?:" + _QUOTED + rb"|(?<=[A-Za-z0-9_+/-]{12})" + _LINE + rb")(?P<piece>" + _PIECE + rb"{4,4000}+)"
 )
+_NEXT_LINE = rb"""\\?\r?\n[ \t>|+]{0,32}(?=[A-Za-z0-9_-]{0,40}[0-9])"""
 _HALVES = pattern_of(
-    rb"(?P<first>[A-Za-z0-9_.-]{2,400}+)(?:" + _QUOTED + rb"|" + _LINE + rb"|=\r?\n)(?P<second>[A-Za-z0-9_.-]{4,400}+)"
+    rb"(?P<first>[A-Za-z0-9_.-]{2,400}+)(?:"
+    + _QUOTED
+    + rb"|"
+    + _NEXT_LINE
+    + rb"|=\r?\n)(?P<second>[A-Za-z0-9_.-]{4,400}+)"
 )
 _MOST = 64
 
