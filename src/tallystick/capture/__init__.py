@@ -16,6 +16,7 @@ __all__ = [
     "place",
     "processes",
     "programs",
+    "quick_switches",
     "receipts",
     "recorder",
     "relay",

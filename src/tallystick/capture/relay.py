@@ -27,10 +27,9 @@ import contextlib
 import os
 import select
 import signal
-import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 import msgspec
@@ -39,6 +38,7 @@ from msgspec.structs import replace
 from tallystick.capture._relay_ends import Child, Signals, Stream
 from tallystick.capture._relay_lines import Piece
 from tallystick.capture._relay_observer import Line, Observer, Way
+from tallystick.capture.quick_switches import quick_switches
 
 __all__ = [
     "STANDARD_STREAMS",
@@ -56,7 +56,6 @@ __all__ = [
 
 _HEAD_BYTES = 1 << 16
 _MOST_FAULTS = 10
-_SWITCH_S = 0.0005  # an observer at work gives way to a line within this; Python's own 5 ms could be felt
 
 
 class Passing(msgspec.Struct, frozen=True):
@@ -132,7 +131,7 @@ def relay(
     if observe is not None:
         observer = Observer(observe, bounds.queue_bytes)
     try:
-        with Signals(is_terminal=os.isatty(streams.stdin)) as signals, _quick_switches():
+        with Signals(is_terminal=os.isatty(streams.stdin)) as signals, quick_switches():
             child = Child(command)
             signals.send_to(child)
             onlooker = _Onlooker(change, observer)
@@ -160,16 +159,6 @@ def end_as(returncode: int) -> int:
         signal.signal(-returncode, signal.SIG_DFL)
         os.kill(os.getpid(), -returncode)
     return 128 - returncode
-
-
-@contextlib.contextmanager
-def _quick_switches() -> Iterator[None]:
-    before = sys.getswitchinterval()
-    sys.setswitchinterval(min(before, _SWITCH_S))
-    try:
-        yield
-    finally:
-        sys.setswitchinterval(before)
 
 
 class _Work:

@@ -8,13 +8,13 @@ state.
 from __future__ import annotations
 
 import logging
-import sys
 import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
+from tallystick.capture.quick_switches import quick_switches
 from tallystick.guard.family_reader import FamilyReader
 from tallystick.guard.session_families import SessionFamilies
 from tallystick.guard.snapshots import Snapshots
@@ -32,8 +32,6 @@ _AT_LEAST = 64
 _SLICE_S = 0.05
 _PAUSE_S = 0.001
 """A history is read in slices: between them it is looked for one that was erased, and for the end."""
-_SWITCH_S = 0.001
-"""So long anyone who is to be answered waits for the interpreter meanwhile, each time that they let go of it."""
 _WORTH_STEPS = 100
 """A state is kept again after so many steps: reading fewer takes no longer than loading it."""
 _KEEP_AGAIN_S = 30.0
@@ -208,12 +206,8 @@ class FamilyStates:
 
     def _catch_all_up(self) -> None:
         """What the thread does: read histories, one after another, a slice at a time."""
-        before = sys.getswitchinterval()
-        sys.setswitchinterval(min(before, _SWITCH_S))
-        try:
+        with quick_switches():
             self._catch_up_by_slices()
-        finally:
-            sys.setswitchinterval(before)
 
     def _catch_up_by_slices(self) -> None:
         while True:

@@ -79,17 +79,27 @@ class Archive:
         """
         file = self._open.get(sid)
         if file is None:
-            path = self.home.journal(sid)
-            if path is None:
-                raise JournalError(f"no journal of session {sid}", hint="`tally session list` lists the sessions")
-            file = JournalFile(self.home, sid, path, self._sources)
-            heads = self.ledger.view.heads.get(sid)
-            if heads:
-                file.sealed_size = heads[-1].size
-            else:
-                file.sealed_size = 0
-            self._open[sid] = file
+            file = self._open[sid] = self.journal_alone(sid)
         return file
+
+    def journal_alone(self, sid: SessionId) -> JournalFile:
+        """The same in a file of its own, which is this archive's only once it is given to `keep`. In any thread."""
+        path = self.home.journal(sid)
+        if path is None:
+            raise JournalError(f"no journal of session {sid}", hint="`tally session list` lists the sessions")
+        file = JournalFile(self.home, sid, path, self._sources)
+        heads = self.ledger.view.heads.get(sid)
+        file.sealed_size = 0
+        if heads:
+            file.sealed_size = heads[-1].size
+        return file
+
+    def keep(self, file: JournalFile) -> bool:
+        """Have a file of `journal_alone` open from now on; False: the session is open already, and the file is closed."""
+        is_kept = self._open.setdefault(file.sid, file) is file
+        if not is_kept:
+            file.close()
+        return is_kept
 
     def make_journal(
         self,

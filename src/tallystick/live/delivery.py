@@ -6,9 +6,10 @@ Owns these values. Must not know on which way it came, nor what it says.
 from __future__ import annotations
 
 import msgspec
+from msgspec.structs import replace
 
 from tallystick.model.decision import Decision
-from tallystick.model.step import Json
+from tallystick.model.step import Json, Opening, Ref, SessionKind
 
 
 class Delivery(msgspec.Struct, frozen=True, kw_only=True):
@@ -37,6 +38,13 @@ class Delivery(msgspec.Struct, frozen=True, kw_only=True):
         if self.claimed is None:
             return {}
         return {"authenticated": False, "claimed": self.claimed}
+
+    def opening(self, told: Opening) -> Opening:
+        """How a session begins that this delivery tells of: under `tally run` it belongs to the session of that run."""
+        told = replace(told, meta={**told.meta, **self.members})
+        if self.monitor is None or told.kind is not SessionKind.ROOT:
+            return told
+        return replace(told, kind=SessionKind.CHILD, parent=Ref(session=self.monitor, agent="run"))
 
 
 class Unfinished(msgspec.Struct, frozen=True, kw_only=True):

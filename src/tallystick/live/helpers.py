@@ -14,6 +14,7 @@ from tallystick.agents.hooks import HookAdapter, hook_adapter
 from tallystick.live.alerts import LookAfter
 from tallystick.live.configuration import LiveConfiguration
 from tallystick.live.presence import Processes
+from tallystick.live.reading_ahead import Aside, at_once
 from tallystick.model.decision import Call, Decision
 
 
@@ -58,5 +59,7 @@ class Helpers(msgspec.Struct, frozen=True):
     look_after: LookAfter | None = None
     configuration: LiveConfiguration | None = None
     """What sessions run under; None: it is not watched."""
+    aside: Aside = at_once
+    """Where long journals are read."""
     processes: Processes | None = None
     """How an agent's process is asked for; None: of the machine."""

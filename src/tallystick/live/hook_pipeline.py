@@ -31,12 +31,13 @@ from tallystick.live.helpers import Helpers
 from tallystick.live.nested_sub_agents import NestedSubAgents
 from tallystick.live.own_alerts import OwnAlerts
 from tallystick.live.presence import Attended, Presence, unfinished
+from tallystick.live.reading_ahead import ReadingAhead, sessions_of
 from tallystick.live.turns import Turns
 from tallystick.live.undecided import Undecided
 from tallystick.live.unreadable import Doubt, check_plain, read_again
 from tallystick.live.working_dirs import Folders, Whereabouts
 from tallystick.model.decision import Call, Decision, Effect
-from tallystick.model.step import Event, Json, Loss, Opening, Ref, SessionKind, Source, Step
+from tallystick.model.step import Event, Json, Loss, Opening, Source, Step
 from tallystick.policy.alert import alert_of_decision
 from tallystick.recording.alert_chain import milliseconds_of, place_of
 from tallystick.recording.checkpoints.auto import Checkpointing
@@ -92,6 +93,7 @@ class HookPipeline:
         self._adapter = helpers.adapter
         self._monotonic = monotonic
         self._turns = Turns()
+        self._ahead = ReadingAhead(session_writer.writer, helpers.aside)
         self._answered: OrderedDict[bytes, tuple[float, Reply]] = OrderedDict()
         self._unnamed = Unnamed()
         self._nested = NestedSubAgents()
@@ -162,10 +164,14 @@ class HookPipeline:
         """Decide on a delivery if it asks, and record it."""
         delivery, asks = read.delivery, read.payload.asks
         known = self._known_answer(read.key, read.payload)
+        when_ready = self._ahead.begin(delivery.agent, sessions_of(read.payload))
 
-        def decided(decision: Decision | None) -> None:
+        def conclude(decision: Decision | None) -> None:
             then(self._concluded(read, decision))
             over()
+
+        def decided(decision: Decision | None) -> None:
+            when_ready(partial(conclude, decision))
 
         if known is not None:
             self.counts.repeated += 1
@@ -226,6 +232,7 @@ class HookPipeline:
     def resume(self, unfinished: Iterable[Unfinished]) -> None:
         """Go on with what another recorder left."""
         for item in unfinished:
+            self._ahead.begin(item.agent, (item.session,))
             if item.transcript:
                 self._follow(item.agent, item.session, item.transcript)
             if item.pid:
@@ -333,9 +340,7 @@ class HookPipeline:
         if isinstance(event, Opening):
             if self.session_writer.writer.archive.find(agent, event.session) is None:
                 folder = self._whereabouts.folder(agent, event.session)
-                event = _with_monitor(event, delivery.monitor)
-                event = replace(event, meta={**event.meta, **delivery.members})
-                self.session_writer.open(with_isolation(event, folder, Path.home()))
+                self.session_writer.open(with_isolation(delivery.opening(event), folder, Path.home()))
             return
         with self.session_writer.lock:  # or the session might be let go of in between
             self._add(delivery, event, decision)
@@ -415,6 +420,8 @@ class HookPipeline:
 
     def tick(self, *, closing: bool = False) -> bool:
         """Read transcripts, and close sessions whose agent has ended them; whether anything was new."""
+        if self._ahead.is_any and not closing:
+            return True  # soon
         try:
             was_new = self._transcripts.poll()
             self._alerts.tick()
@@ -458,7 +465,7 @@ class HookPipeline:
     @property
     def is_busy(self) -> bool:
         """Whether a session is about to be closed, a decision is waited for, or something waits to be said."""
-        return bool(len(self.endings) or self._gaps.untold or self._turns.is_any)
+        return bool(len(self.endings) or self._gaps.untold or self._turns.is_any or self._ahead.is_any)
 
     def _end_with(self, agent: str, session: str) -> None:
         """A session ends, and with it those of its sub-agents that have not."""
@@ -475,10 +482,3 @@ class HookPipeline:
             self.session_writer.add_to(record, end)
         if self._configuration is not None:
             self._configuration.end(agent, session)
-
-
-def _with_monitor(opening: Opening, monitor: str | None) -> Opening:
-    """A session that works under `tally run` belongs to the session of that run."""
-    if monitor is None or opening.kind is not SessionKind.ROOT:
-        return opening
-    return replace(opening, kind=SessionKind.CHILD, parent=Ref(session=monitor, agent="run"))

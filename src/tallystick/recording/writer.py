@@ -20,6 +20,9 @@ from tallystick.scrubbing.step import scrub_opening
 from tallystick.seal.names import fit_meta
 from tallystick.workspace.settings import read_setting
 
+_LONG_BYTES = 1 << 20
+"""A journal of fewer bytes is read in about 50 ms."""
+
 
 def opening_members(opening: Opening, kind: SessionKind, claimed: Ref | None, zone: tzinfo) -> dict[str, Json]:
     """The members of a `session_start`. `claimed` is a parent that is not recorded (section 7)."""
@@ -59,6 +62,31 @@ class Writer:
                 del self._records[sid]
             self._records[sid] = record  # the last one used is the last one closed
             return record
+
+    def is_long(self, agent: str, session: str) -> bool:
+        """Whether finding a session would take a while: its journal is long, and has not been read here."""
+        sid = self.archive.find(agent, session)
+        if sid is None or sid in self._records:
+            return False
+        path = self.archive.home.journal(sid)
+        try:
+            return path is not None and path.stat().st_size > _LONG_BYTES
+        except OSError:
+            return False
+
+    def read_ahead(self, agent: str, session: str) -> None:
+        """Read the journal of a session, so that it is found at once. In any thread; no one waits for it meanwhile.
+
+        Raises:
+            JournalError: it cannot be read, or is damaged.
+        """
+        sid = self.archive.find(agent, session)
+        if sid is None:
+            return
+        record = SessionRecord(self.archive, self.archive.journal_alone(sid), agent, Rules(self.zone, self._scrub))
+        with self._lock:
+            if self.archive.keep(record.journal):
+                self._records[sid] = record
 
     def release(self, sid: SessionId) -> None:
         """Forget a session: what it knows can be read again."""

@@ -15,7 +15,9 @@ from tallystick.live.alerts import LookAfter
 from tallystick.live.configuration import AgentUser, LiveConfiguration
 from tallystick.live.helpers import Decide, Helpers
 from tallystick.live.hook_pipeline import HookPipeline
+from tallystick.live.reading_ahead import Aside, at_once
 from tallystick.recording.session_writer import SessionWriter
+from tallystick.service.aside import in_a_thread
 from tallystick.service.deciders import Deciders
 from tallystick.service.guarding import Guarding
 from tallystick.service.indexing import Indexing
@@ -42,7 +44,7 @@ def _server(home: Home, place: Place, template: Template, idle_seconds: float | 
         idle_seconds = float(str(read_setting(home, "service.idle_minutes"))) * 60
     deciders = Deciders(home, template)
     indexing = Indexing(home)
-    live = make_live(home, deciders.decide, index=indexing, look_after=deciders.look_after)
+    live = make_live(home, deciders.decide, index=indexing, look_after=deciders.look_after, aside=in_a_thread)
     deciders.changed = live.note_policies
     deciders.compared = live.agreement.note
     chores = Chores(
@@ -63,12 +65,14 @@ def make_live(
     *,
     index: Indexing | None = None,
     look_after: LookAfter | None = None,
+    aside: Aside = at_once,
 ) -> HookPipeline:
     """What works on deliveries, with the store, the policies and the transcripts behind it.
 
     Args:
         index: what learns of the sessions that were sealed, and brings the index up to date where a transcript needs it.
         look_after: what policies say of the files that a call has written.
+        aside: where long journals are read.
 
     Raises:
         JournalError: the store cannot be opened. FormatError: its config.toml is damaged.
@@ -78,7 +82,7 @@ def make_live(
     transcripts = TranscriptFollower(session_writer, adapters(), refresh=None if index is None else index.refresh)
     return HookPipeline(
         session_writer,
-        Helpers(decide, transcripts, look_after=look_after, configuration=configuration),
+        Helpers(decide, transcripts, look_after=look_after, configuration=configuration, aside=aside),
         monotonic=time.monotonic,
     )
 
