@@ -15,6 +15,7 @@ __all__ = [
     "home",
     "kept_states",
     "keys",
+    "known_values",
     "ledger",
     "lines",
     "log_reader",

@@ -39,6 +39,8 @@ class Home:
         self.key = folder / "keys" / "log.key"
         self.configuration_key = folder / "keys" / "configuration.key"
         self.spool_key = folder / "keys" / "spool.key"
+        self.known_key = folder / "keys" / "known.key"
+        self.known_values = folder / "keys" / "known.values"
         self.graph = folder / "graph.db"
         self.states = folder / "state"
         self.config = folder / "config.toml"

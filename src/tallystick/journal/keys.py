@@ -1,6 +1,7 @@
-"""The store's keys on disk: the log key, which signs, and the keys of fingerprints and of the spool, which sign nothing.
+"""The store's keys on disk: the log key, which signs, and the keys of fingerprints, of the spool and of known secrets.
 
-Owns three files of 32 secret bytes in hex, readable by this user only. Must not know what is signed, nor what is compared.
+Owns four files of 32 secret bytes in hex, readable by this user only; the first alone signs. Must not know what is signed,
+nor what is compared.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from tallystick.seal.keys import SigningKey
 _BYTES = 32
 _ANOTHER = "restore it from a backup, or remove it: a new one is made, whose fingerprints compare with no earlier ones"
 _ANOTHER_SPOOL = "remove it: a new one is made, and deliveries that wait in the spool are recorded as unauthenticated"
+_ANOTHER_KNOWN = "remove it and known.values beside it: secrets that were found before are then found by rules alone"
 
 
 def make_key(home: Home, secret: bytes) -> SigningKey:
@@ -67,11 +69,21 @@ def spool_key(home: Home) -> bytes:
     return _key_at(home, home.spool_key, "spool key", _ANOTHER_SPOOL)
 
 
-def _key_at(home: Home, path: Path, what: str, hint: str) -> bytes:
+def known_key(home: Home, new: bytes | None = None) -> bytes | None:
+    """The key of the digests by which secrets are known again (decision 0075); `new` is kept if it has none.
+
+    Raises: JournalError: it cannot be read or made, or is not a key.
+    """
+    if new is None and not home.known_key.exists():
+        return None
+    return _key_at(home, home.known_key, "key of known secrets", _ANOTHER_KNOWN, new)
+
+
+def _key_at(home: Home, path: Path, what: str, hint: str, new: bytes | None = None) -> bytes:
     try:
         if not path.exists():
             home.make_folder(path.parent)
-            _put(path, os.urandom(_BYTES))
+            _put(path, new or os.urandom(_BYTES))
         secret = bytes.fromhex(read_whole(path).decode("ascii"))
     except (OSError, ValueError) as error:
         raise JournalError(f"cannot read the {what} {path}: {error}", hint=hint) from error

@@ -22,10 +22,8 @@ from tallystick.model.step import Json
 from tallystick.policy.alert import Alert, CallPlace, alert_step, chained_step
 from tallystick.recording.record import SessionRecord
 from tallystick.recording.session_writer import SessionWriter, Taken
-from tallystick.scrubbing.step import scrub_step
 from tallystick.seal.alert_chain import GENESIS
 from tallystick.workspace.ledger import ledger_entries, newest_entries
-from tallystick.workspace.settings import read_setting
 
 ALERT_HEAD = "alert_head"
 """The type of the ledger's entries that say where the chain ends."""
@@ -40,7 +38,6 @@ class AlertChain:
         """`head` is the hash that the next alert follows: `known_head` tells it."""
         self.head = head
         self._session_writer = session_writer
-        self._scrubs = read_setting(session_writer.home, "secrets.scrub") == "on"
 
     def add(self, record: SessionRecord, alert: Alert) -> Taken | None:
         """Seal an alert in its session; None if that step was reported before.
@@ -52,8 +49,10 @@ class AlertChain:
         if step.source_id is not None and record.known.find(step.source_id) is not None:
             return None
         # Its hash is that of what will be sealed. Scrubbing what was scrubbed changes nothing.
-        step, digest = chained_step(scrub_step(step) if self._scrubs else step, self.head)
-        taken = self._session_writer.add_to(record, step)
+        with record.same_known_values():
+            # What is found in it may be known by more spellings than are looked for at first.
+            step, digest = chained_step(record.without_secrets(record.without_secrets(step)), self.head)
+            taken = self._session_writer.add_to(record, step)
         self.head = digest
         # With the next head of the ledger everybody who keeps one can tell that this alert was there.
         meta: dict[str, Json] = {"type": ALERT_HEAD, "session": taken.session, "n": taken.n}

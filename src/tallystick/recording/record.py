@@ -15,6 +15,7 @@ import msgspec
 from tallystick.errors import FormatError
 from tallystick.journal.archive import Archive
 from tallystick.journal.file import JournalFile
+from tallystick.journal.known_values import KnownFile
 from tallystick.journal.read import read_at, read_line
 from tallystick.model.ids import SessionId
 from tallystick.model.moments import normal_time
@@ -25,6 +26,7 @@ from tallystick.recording.coerce import as_sealed, comparable, fit_raw, fit_valu
 from tallystick.recording.corroboration import is_unnamed
 from tallystick.recording.entry_index import KnownStep, KnownSteps, written_input
 from tallystick.recording.event_dedup import EventIndex, Outcome, links, without_same
+from tallystick.scrubbing.known_values import KnownValues
 from tallystick.scrubbing.step import scrub_recorded, scrub_step
 from tallystick.seal import limits
 from tallystick.seal.names import fit_meta, is_type
@@ -47,6 +49,8 @@ class Rules(msgspec.Struct, frozen=True):
     """Of times that name none."""
     scrub: bool = True
     """Whether secrets are replaced (`secrets.scrub`)."""
+    known: KnownFile | None = None
+    """The values that were found to be secrets before."""
 
 
 class _Entry(msgspec.Struct, frozen=True):
@@ -66,6 +70,7 @@ class SessionRecord:
     def __init__(self, archive: Archive, journal: JournalFile, agent: str, rules: Rules) -> None:
         self.archive = archive
         self._scrub = rules.scrub
+        self._known = rules.known
         self.journal = journal
         self.agent = agent
         self.request: int | None = None
@@ -185,8 +190,7 @@ class SessionRecord:
             FormatError: the step cannot be sealed.
             JournalError: the journal cannot be written.
         """
-        if self._scrub:
-            step = scrub_step(step)
+        step = self.without_secrets(step)
         with self.journal.locked():
             n = self._events.find(step)
             if n is None or self._ends_anew(step):
@@ -241,8 +245,28 @@ class SessionRecord:
         """Entry `n` as it would be recorded now, for comparing: it may be older than the setting `secrets.scrub`."""
         step = self.read(n)
         if step is not None and self._scrub:
-            return scrub_recorded(step)
+            return scrub_recorded(step, self._known_values())
         return step
+
+    def _known_values(self) -> KnownValues | None:
+        if self._known is None:
+            return None
+        return self._known.current()
+
+    def without_secrets(self, step: Step) -> Step:
+        """The step as it is recorded: with markers in the places of secrets, which are known from then on."""
+        if not self._scrub:
+            return step
+        clean = scrub_step(step, self._known_values())
+        if clean is not step and self._known is not None:
+            self._known.keep()
+        return clean
+
+    @contextmanager
+    def same_known_values(self) -> Iterator[None]:
+        """Meanwhile, what was scrubbed once is not scrubbed otherwise, whatever other processes find."""
+        with self._known.held() if self._known is not None else nullcontext():
+            yield
 
     def _append(self, step: Step, foreign: Callable[[Ref], str | None], linked: Mapping[str, Json]) -> int:
         if self.journal.ended:  # section 7: a session that goes on is resumed, not copied

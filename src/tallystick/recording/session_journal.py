@@ -21,6 +21,7 @@ from tallystick.agents.headless.transcript import NAME
 from tallystick.errors import FormatError, NotFoundError, TallystickError
 from tallystick.exports.headless import own_events
 from tallystick.journal.home import Home, default_folder
+from tallystick.journal.known_values import KnownFile
 from tallystick.journal.read import read_file
 from tallystick.journal.session_keys import SessionKeys
 from tallystick.model.recorded import Recorded
@@ -83,6 +84,7 @@ class JournalStore:
         self._keys = SessionKeys(self.home)
         if not self.home.exists:
             self._opened = Recorder(self.home.folder)
+        self._known = KnownFile(self.home)
         self._scrubs = read_setting(self.home, "secrets.scrub") == "on"
         self._live: OrderedDict[str, _Live] = OrderedDict()
         self._halves: dict[str, list[Step]] = {}
@@ -264,7 +266,7 @@ class JournalStore:
     def clean(self, members: Mapping[str, Json]) -> Mapping[str, Json]:
         """An event as it is recorded: with markers in the places of secrets, unless the store's settings say otherwise."""
         if self._scrubs:
-            return scrub_members(members)
+            return scrub_members(members, self._known.current())
         return members
 
     def close(self) -> None:

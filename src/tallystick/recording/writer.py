@@ -11,6 +11,7 @@ from datetime import tzinfo
 
 from tallystick.errors import FormatError
 from tallystick.journal.archive import Archive
+from tallystick.journal.known_values import KnownFile
 from tallystick.model.ids import SessionId
 from tallystick.model.step import Json, Opening, Ref, SessionKind
 from tallystick.recording.coerce import fit_values
@@ -46,6 +47,7 @@ class Writer:
         self.archive = archive
         self.zone = zone
         self._scrub = read_setting(archive.home, "secrets.scrub") == "on"
+        self._known = KnownFile(archive.home)
         self._records: dict[SessionId, SessionRecord] = {}
         self._keep_open = keep_open
         self._lock = threading.RLock()
@@ -57,7 +59,8 @@ class Writer:
             if record is None:
                 while len(self._records) >= self._keep_open:
                     self.release(next(iter(self._records)))
-                record = SessionRecord(self.archive, self.archive.journal(sid), agent, Rules(self.zone, self._scrub))
+                rules = Rules(self.zone, self._scrub, self._known)
+                record = SessionRecord(self.archive, self.archive.journal(sid), agent, rules)
             else:
                 del self._records[sid]
             self._records[sid] = record  # the last one used is the last one closed
@@ -117,7 +120,8 @@ class Writer:
         if sid is not None:
             return self.record_of(sid, opening.agent), False
         if self._scrub:
-            opening = scrub_opening(opening)
+            opening = scrub_opening(opening, self._known.current())
+            self._known.keep()
         parents: tuple[str, ...] = ()
         kind, claimed = opening.kind, opening.parent
         if fork_of is not None:

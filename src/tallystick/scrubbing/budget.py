@@ -10,6 +10,7 @@ import sys
 from collections import Counter
 
 from tallystick.errors import FormatError
+from tallystick.scrubbing.known_values import KnownValues
 from tallystick.scrubbing.repeats import Repeats
 
 STEP_WORK = 150_000
@@ -56,18 +57,22 @@ class Budget:
 class Counts(Counter[str]):
     """How many secrets were replaced, by kind, and what the search for more may still take."""
 
-    def __init__(self, budget: Budget | None = None, repeats: Repeats | None = None) -> None:
+    def __init__(
+        self, budget: Budget | None = None, repeats: Repeats | None = None, known: KnownValues | None = None
+    ) -> None:
         """None yet; without a budget the search has no limit."""
         super().__init__()
         self.budget = budget or Budget()
         self.repeats = Repeats() if repeats is None else repeats
         """The values that were found."""
+        self.known = known
+        """Those that were found before, in any session."""
 
         self._plain: dict[str, int] = {}
 
     def inner(self) -> Counts:
         """Counts of a part, which takes from the same budget."""
-        inner = Counts(self.budget, self.repeats)
+        inner = Counts(self.budget, self.repeats, self.known)
         inner._plain = self._plain
         return inner
 

@@ -185,10 +185,10 @@ def scrub_bytes(data: bytes, counts: Counts, *, by_form_alone: bool = False) -> 
         TooMuchWorkError: this takes more than the budget of `counts`.
     """
     text, hits = folded(data, _between, counts.budget.spend)
-    if not hits and not counts.repeats:
+    if not (hits or counts.repeats or counts.known):
         return data
     if by_form_alone:
-        found, encoded = sorted(_by_form(text.data, hits, counts.budget)), {}
+        found, encoded = sorted([*_by_form(text.data, hits, counts.budget), *_known(text.data, counts)]), {}
     else:
         found, encoded = _everywhere(text, hits, counts), _encoded(hits)
     edits = _edits(found)
@@ -202,7 +202,7 @@ def scrub_bytes(data: bytes, counts: Counts, *, by_form_alone: bool = False) -> 
 def _everywhere(text: Folded, hits: list[Hit], counts: Counts) -> list[_Found]:
     """All secrets of a text, as it is written and as it reads, and where they stand again."""
     data = text.data
-    found = [*_by_form(data, hits, counts.budget), *_by_place(data, hits, counts.budget)]
+    found = [*_by_form(data, hits, counts.budget), *_by_place(data, hits, counts.budget), *_known(data, counts)]
     literals = _automaton()[1]
     for low, high in _windows([start for index, start, _ in hits if literals[index].spelling], len(data)):
         found += _as_read(data[low:high], low, counts)
@@ -214,6 +214,14 @@ def _everywhere(text: Folded, hits: list[Hit], counts: Counts) -> list[_Found]:
         again = counts.repeats.between(data, 0, len(data))
         found += [_Found(start, end, _AGAIN, kind) for start, end, kind in counts.repeats.spans(data, again)]
     return sorted(found)
+
+
+def _known(data: bytes, counts: Counts) -> Iterator[_Found]:
+    """What was found to be a secret before, in any session."""
+    if counts.known:
+        counts.budget.spend_on(len(data) // _BYTES_A_LOOK)
+        for start, end, kind in counts.known.find(data, counts.budget.spend):
+            yield _Found(start, end, _AGAIN, kind)
 
 
 def _windows(places: list[int], size: int) -> Iterator[tuple[int, int]]:
@@ -236,7 +244,8 @@ def _as_read(data: bytes, offset: int, counts: Counts) -> Iterator[_Found]:
     if reading.spellings == 0:
         return
     hits = [hit for hit in _hits(reading.data, counts.budget) if reading.is_near(hit[1])]
-    for one in (*_by_form(reading.data, hits, counts.budget), *_by_place(reading.data, hits, counts.budget)):
+    by_rule = (*_by_form(reading.data, hits, counts.budget), *_by_place(reading.data, hits, counts.budget))
+    for one in (*by_rule, *_known(reading.data, counts)):
         counts.repeats.add(reading.data[one.start : one.end], one.kind)
         start, end = reading.span(one.start, one.end)
         yield one._replace(start=start + offset, end=end + offset)

@@ -116,7 +116,7 @@ def _object(value: dict[str, Json], counts: Counts, depth: int) -> dict[str, Jso
     name = _pair_name(value)
     looked_at = value
     if name is None:
-        looked_at = _likely_members(value, depth, may_hold_secrets)
+        looked_at = _likely_members(value, depth, _secrets_in(counts))
     for key, item in looked_at.items():
         named = key
         if name is not None and key in ("value", "Value"):
@@ -206,7 +206,7 @@ def _header(name: str, item: str, counts: Counts) -> str:
 
 def _array(value: list[Json] | tuple[Json, ...], counts: Counts, depth: int) -> Json:
     items: list[Json] = list(value)
-    for part in _likely_parts(value, depth, may_hold_secrets):
+    for part in _likely_parts(value, depth, _secrets_in(counts)):
         for at in part:
             before = value[at - 1] if at else None
             items[at] = _item(before, value[at], counts, depth)
@@ -260,6 +260,13 @@ def _likely_parts(value: list[Json] | tuple[Json, ...], depth: int, may_hold: _M
         high = min(len(value), low + _PART)
         if _is_worth_a_look(list(value[max(0, low - 1) : high]), may_hold):
             yield range(low, high)
+
+
+def _secrets_in(counts: Counts) -> _MayHold:
+    known = counts.known
+    if not known:
+        return may_hold_secrets
+    return lambda data: may_hold_secrets(data) or known.may_be_in(data)
 
 
 def _is_worth_a_look(value: Json, may_hold: _MayHold) -> bool:

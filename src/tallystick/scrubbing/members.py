@@ -13,19 +13,21 @@ import orjson
 from tallystick.model.step import Json
 from tallystick.scrubbing.finding import may_hold_secrets
 from tallystick.scrubbing.json_values import scrub_json
+from tallystick.scrubbing.known_values import KnownValues
 from tallystick.scrubbing.search import Search
 
 _IDENTITY = frozenset(("seq", "type", "timestamp", "corr_id", "parent", "agent", "agent_role"))
 
 
-def scrub_members(event: Mapping[str, Json]) -> Mapping[str, Json]:
+def scrub_members(event: Mapping[str, Json], known: KnownValues | None = None) -> Mapping[str, Json]:
     """The event with a marker for each secret in it; the very same object if none exists."""
     try:
-        if not may_hold_secrets(orjson.dumps(event)):
+        text = orjson.dumps(event)
+        if not may_hold_secrets(text) and not (known and known.may_be_in(text)):
             return event
     except (TypeError, RecursionError):
         pass
-    search = Search()
+    search = Search(known=known)
     clean = {key: item if key in _IDENTITY else _member(key, item, search) for key, item in event.items()}
     if search:
         return clean

@@ -46,6 +46,10 @@ class Repeats:
     def __len__(self) -> int:
         return len(self._kinds)
 
+    def values(self) -> dict[bytes, str]:
+        """The values, and their kinds."""
+        return dict(self._kinds)
+
     def add(self, value: bytes, kind: str) -> None:
         """Remember a value, if it is one that would not be found by accident."""
         if kind == _UNSURE or value in self._kinds or len(self._kinds) == _MOST:

@@ -13,6 +13,7 @@ from typing import TypeVar
 
 from tallystick.model.step import Json
 from tallystick.scrubbing.budget import STEP_WORK, Budget, Counts, TooMuchWorkError
+from tallystick.scrubbing.known_values import KnownValues
 from tallystick.seal.tagged import tag_unsearched
 
 _Value = TypeVar("_Value", Json, bytes)
@@ -25,9 +26,9 @@ UNSEARCHED = "unsearched"
 class Search:
     """What was found so far, and how many values could not be searched."""
 
-    def __init__(self, work: int = STEP_WORK) -> None:
-        """A search that may take so much work."""
-        self.counts = Counts(Budget(work))
+    def __init__(self, work: int = STEP_WORK, known: KnownValues | None = None) -> None:
+        """A search that may take so much work, also for what is known to be a secret."""
+        self.counts = Counts(Budget(work), known=known)
         self.unsearched = 0
 
     def __bool__(self) -> bool:
@@ -45,6 +46,11 @@ class Search:
             return _instead(value)
         self.counts.update(inner)
         return scrubbed
+
+    def learn(self) -> None:
+        """Remember the values that were found, for other steps."""
+        if self.counts.known is not None and self.counts.repeats:
+            self.counts.known.learn(self.counts.repeats.values())
 
     def told(self) -> dict[str, Json]:
         """The members of `meta` that tell of it."""

@@ -17,40 +17,46 @@ from tallystick.model.step import Json, Opening, Step
 from tallystick.scrubbing.budget import Counts
 from tallystick.scrubbing.finding import may_hold_secrets
 from tallystick.scrubbing.json_values import scrub_json, scrub_raw, scrub_repeats
+from tallystick.scrubbing.known_values import KnownValues
 from tallystick.scrubbing.search import Search
 
 _ToRecord = TypeVar("_ToRecord", Step, Opening, Recorded)
 _IDENTITY = frozenset(("corr", "source_id", "source_session"))
 
 
-def scrub_step(step: Step) -> Step:
-    """The step with a marker for each secret in it; the very same object if none exists."""
-    if not step.raw and not _is_worth_a_look(step.values, step.meta):
+def scrub_step(step: Step, known: KnownValues | None = None) -> Step:
+    """The step with a marker for each secret in it; the very same object if none exists.
+
+    Args: known: the values that are known to be secrets; it learns those that are found.
+    """
+    if not step.raw and not _is_worth_a_look(step.values, step.meta, known):
         return step
-    search = Search()
+    search = Search(known=known)
     clean = _scrubbed(step, search)
     raw = {name: search.clean(data, scrub_raw) for name, data in step.raw.items()}
     if not search:
         return step
+    search.learn()
     return msgspec.structs.replace(clean, **_parts(clean.values, raw), meta={**clean.meta, **search.told()})
 
 
-def scrub_opening(opening: Opening) -> Opening:
+def scrub_opening(opening: Opening, known: KnownValues | None = None) -> Opening:
     """The same for the beginning of a session."""
-    if not _is_worth_a_look(opening.values, opening.meta):
+    if not _is_worth_a_look(opening.values, opening.meta, known):
         return opening
-    search = Search()
+    search = Search(known=known)
     clean = _scrubbed(opening, search)
     if not search:
         return opening
+    search.learn()
     return msgspec.structs.replace(clean, meta={**clean.meta, **search.told()})
 
 
-def scrub_recorded(step: Recorded) -> Recorded:
+def scrub_recorded(step: Recorded, known: KnownValues | None = None) -> Recorded:
     """What an entry would hold if it were recorded now; its own counts are left as they are."""
-    if not step.raw and not _is_worth_a_look(step.values, step.meta):
+    if not step.raw and not _is_worth_a_look(step.values, step.meta, known):
         return step
-    search = Search()
+    search = Search(known=known)
     clean = _scrubbed(step, search)
     raw = {name: search.clean(data, scrub_raw) for name, data in step.raw.items()}
     if not search:
@@ -58,23 +64,25 @@ def scrub_recorded(step: Recorded) -> Recorded:
     return msgspec.structs.replace(clean, **_parts(clean.values, raw))
 
 
-def secrets_of(step: Recorded) -> dict[str, Counts]:
+def secrets_of(step: Recorded, known: KnownValues | None = None) -> dict[str, Counts]:
     """How many secrets of which kind each field of a recorded step has, by today's rules; `meta` counts as one field.
 
     A field that takes too long to search is among them, with no kind.
     """
     found: dict[str, Counts] = {}
-    if not step.raw and not _is_worth_a_look(step.values, step.meta):
+    if not step.raw and not _is_worth_a_look(step.values, step.meta, known):
         return found
     for name, value in {"meta": dict(step.meta), **step.values}.items():
-        search = Search()
+        search = Search(known=known)
         search.clean(value, scrub_json)
         if search:
+            search.learn()
             found[name] = search.counts
     for name, data in step.raw.items():
-        search = Search()
+        search = Search(known=known)
         search.clean(data, scrub_raw)
         if search:
+            search.learn()
             found[name] = search.counts
     return found
 
@@ -109,9 +117,10 @@ def _member(key: str, value: Json, search: Search) -> Json:
     return search.clean(value, scrub_json)
 
 
-def _is_worth_a_look(values: Mapping[str, Json], meta: Mapping[str, Json]) -> bool:
+def _is_worth_a_look(values: Mapping[str, Json], meta: Mapping[str, Json], known: KnownValues | None) -> bool:
     # One text of everything is quicker than a look at each string. JSON writes every literal that is looked for as it is.
     try:
-        return may_hold_secrets(orjson.dumps([values, meta]))
+        text = orjson.dumps([values, meta])
+        return may_hold_secrets(text) or (known is not None and known.may_be_in(text))
     except (TypeError, RecursionError):  # a lone surrogate, a number beyond 64 bits: the walk knows what to do
         return True

@@ -6,15 +6,17 @@ know how a secret is found; erasing is trust.erase's.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import msgspec
 
 from tallystick.errors import FormatError, JournalError, NotFoundError
 from tallystick.journal.home import Home
+from tallystick.journal.known_values import KnownFile
 from tallystick.journal.read import read_file
 from tallystick.model.ids import SessionId
-from tallystick.model.recorded import Recorded
+from tallystick.scrubbing.known_values import KnownValues
 from tallystick.scrubbing.step import secrets_of
 from tallystick.trust.erase import Erasure, erase
 
@@ -56,7 +58,7 @@ class SecretScan(msgspec.Struct, frozen=True):
 
 
 def scan(home: Home, session: str | None = None, *, progress: Callable[[str, int], None]) -> SecretScan:
-    """Look through the journals of a store with today's rules; nothing is written.
+    """Look through the journals of a store with today's rules, and for what is known to be a secret; nothing is written.
 
     Args:
         session: our id of the only session to look at; None: all.
@@ -70,6 +72,19 @@ def scan(home: Home, session: str | None = None, *, progress: Callable[[str, int
     journals = [(sid, path) for sid, path in home.sessions() if session in (None, sid)]
     if session is not None and not journals:
         raise NotFoundError(f"no session {session}")
+    known = KnownFile(home).current()
+    done = _look(home, journals, known, progress)
+    if known is not None and known.new_lines():  # what was found in one session may be in those before it
+        done = _look(home, journals, known, progress)
+    return done
+
+
+def _look(
+    home: Home,
+    journals: Sequence[tuple[SessionId, Path]],
+    known: KnownValues | None,
+    progress: Callable[[str, int], None],
+) -> SecretScan:
     secrets: list[FoundSecret] = []
     unread: list[UnreadSession] = []
     steps = 0
@@ -77,16 +92,14 @@ def scan(home: Home, session: str | None = None, *, progress: Callable[[str, int
         try:
             for placed in read_file(home, path, load_blobs=True):
                 steps += 1
-                secrets += _found(sid, placed.step)
+                found = secrets_of(placed.step, known)
+                secrets += (
+                    FoundSecret(sid, placed.step.n, name, dict(sorted(kinds.items()))) for name, kinds in found.items()
+                )
                 progress(sid, placed.end - placed.offset)
         except (FormatError, JournalError) as error:
             unread.append(UnreadSession(sid, str(error)))
     return SecretScan(tuple(secrets), steps, len(journals), tuple(unread))
-
-
-def _found(sid: SessionId, step: Recorded) -> Iterator[FoundSecret]:
-    for field, counts in secrets_of(step).items():
-        yield FoundSecret(sid, step.n, field, dict(sorted(counts.items())))
 
 
 def erase_found(home: Home, done: SecretScan, reason: str) -> SecretScan:
