@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import os
+import re
 import shutil
 import socket
 import threading
@@ -13,7 +14,9 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from click.testing import CliRunner
 
+from tallystick.cli import main
 from tallystick.errors import FormatError, JournalError, NotFoundError
 from tallystick.journal.archive import system_clock
 from tallystick.journal.home import Home
@@ -37,6 +40,7 @@ from tallystick.seal.keys import SigningKey, did_key
 from tallystick.seal.merkle import EMPTY_ROOT
 from tallystick.seal.note import sign_note
 from tallystick.signer.entry_file import entries_path
+from tallystick.signer.pins import PINS
 from tallystick.signer.server import STATUS
 from tallystick.trust.drop_privileges import as_user
 from tallystick.trust.signer import ask_status, signer_report
@@ -148,6 +152,25 @@ def test_a_ledger_that_somebody_extended_at_the_signer_goes_on_after_a_recovery_
 
 
 @needs_root
+def test_an_invented_size_of_a_session_is_named_by_the_recovery_and_stops_no_other_session(
+    machine: Machine, home: Home
+) -> None:
+    """The signer has no journals: whether a session has as many steps as an entry says, it cannot know."""
+    (victim, _), *_ = home.sessions()
+    assert extended(machine, home, head(2**53 - 1, victim)).startswith(b"200")
+    refusal(home)
+    assert recovered(home).cause == "other_entries"
+    record(home, ALICE, "later")
+    found = verdict(machine, home)
+    assert [(defect.session, defect.rule.value) for defect in found.defects] == [(victim, "cut")]
+    assert any(
+        f"1 entries were taken back from the signer, of the sessions {victim};" in said for said in found.remarks
+    )
+    assert found.unsealed == 0
+    assert as_user(ALICE, lambda: did_key(leave(home, seeds=lambda: b"\x66" * 32)))
+
+
+@needs_root
 def test_entries_that_a_disk_lost_come_back_and_the_recovery_is_no_tampering(machine: Machine, home: Home) -> None:
     whole, early = lines(home), home.note.read_bytes()
     record(home, ALICE, "lost")
@@ -227,6 +250,66 @@ def _told(machine: Machine) -> str:
     with pytest.raises(FormatError) as refused:
         ask_status(machine.places.socket)
     return str(refused.value)
+
+
+def printed(machine: Machine, home: Home, *words: str) -> tuple[int, str]:
+    """What the command line prints to the user of the store, without what differs from run to run; and its exit code."""
+
+    def work() -> str:
+        done = CliRunner(env={"TERM": "dumb"}).invoke(main, ["--home", str(home.folder), *words])
+        return f"{done.exit_code}\n{done.output}"
+
+    for needed in (restore, recover):
+        assert needed.__kwdefaults__ is not None
+        needed.__kwdefaults__["pins"] = machine.places.pins
+    try:
+        code, _, said = as_user(ALICE, work).partition("\n")
+    finally:
+        for needed in (restore, recover):
+            needed.__kwdefaults__["pins"] = PINS
+    said = re.sub(r"\b[0-9a-f]{32}\b", "ID", said.replace(str(home.folder), "STORE"))
+    return int(code), re.sub(r"\d{4}-\d\d-\d\dT?[\d:.]*Z?", "TIME", said)
+
+
+@needs_root
+def test_a_recovery_is_told_in_words(machine: Machine, home: Home) -> None:
+    CliRunner().invoke(main, ["signer", "recover", "--help"])  # a child may not read where modules are
+    assert printed(machine, home, "signer", "recover") == (
+        0,
+        "nothing to recover from: the signer signs the ledger as it is, 5 entries\n",
+    )
+    assert extended(machine, home, {"type": "gap"}).startswith(b"200")
+    record(home, ALICE, "refused")
+    assert printed(machine, home, "signer", "restore") == (
+        2,
+        "the ledger on disk differs from entry 5 on: `tally signer recover` goes on from it\n"
+        "  only the signer has 5: gap TIME \n"
+        "  only on disk is 5: session_head TIME ID\n",
+    )
+    code, said = printed(machine, home, "signer", "recover")
+    assert code == 0
+    assert said.splitlines()[0] == "a recovery is sealed (other_entries); 8 entries are signed"
+    assert re.fullmatch(r"set aside: STORE/torn/ID-5-\S+; 1 of its entries were sealed again", said.splitlines()[1])
+    assert printed(machine, home, "signer", "restore") == (
+        0,
+        "the ledger on disk has all 8 entries that the signer keeps\n",
+    )
+
+
+@needs_root
+def test_a_restored_ledger_is_told_in_words(machine: Machine, home: Home) -> None:
+    CliRunner().invoke(main, ["signer", "restore", "--help"])
+    sessions = [sid for sid, _ in home.sessions()]
+    shutil.rmtree(home.folder)
+    code, said = printed(machine, home, "signer", "restore")
+    assert (code, said.splitlines()) == (
+        2,
+        [
+            "the ledger is back: 5 entries of store ID, as the signer keeps them",
+            f"{len(sessions)} sessions that it names are not there:",
+            *["  ID"] * len(sessions),
+        ],
+    )
 
 
 def restarted(machine: Machine, store: str, files: dict[str, bytes | None]) -> None:

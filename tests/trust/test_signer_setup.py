@@ -11,7 +11,9 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from click.testing import CliRunner, Result
 
+from tallystick.cli import main
 from tallystick.errors import JournalError, NotFoundError, TallystickError
 from tallystick.journal.home import Home
 from tallystick.journal.signing import signer_place
@@ -223,6 +225,39 @@ def test_no_user_can_change_what_runs(machine: Machine) -> None:
     check_guarded(machine.places.pins)
     check_guarded(machine.places.folder, trusted=frozenset((0, SIGNER)))
     assert machine.places.folder.stat().st_mode & 0o077 == 0
+
+
+@needs_root
+def test_init_again_brings_an_older_signer_up_to_date_and_says_what_it_did(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine.places = msgspec.structs.replace(machine.places, program=machine.base / "program")
+    monkeypatch.setattr(signer_setup, "usual_places", lambda: machine.places)
+    home = machine.store(ALICE, "alice")
+
+    def init() -> Result:
+        words = ["--home", str(home.folder), "signer", "init", "--user", str(SIGNER)]
+        return CliRunner(env={"TERM": "dumb"}).invoke(main, words)
+
+    done = init()
+    assert done.exit_code == 0, done.output
+    assert done.stdout.startswith(f"done for the store at {home.folder}:\n  1. copy the program to")
+    assert done.stdout.endswith("level A3: `tally verify --require A3` now requires it\n")
+    assert done.stdout.count("     undo: ") == 6
+    (extension,) = machine.places.program.glob("tallystick/seal/extension.py")
+    extension.write_text(extension.read_text("utf-8").replace("PROTOCOL = 2", "PROTOCOL = 1"), "utf-8")
+    signer_setup.start(machine.places, SIGNER)
+    (before,) = read_pins(machine.places.pins)
+    old = ask_status(machine.places.socket)[1]
+    again = init()
+    assert again.exit_code == 0, again.output
+    new = ask_status(machine.places.socket)[1]
+    assert (old["protocol"], new["protocol"], old["pid"] == new["pid"]) == (1, 2, False)
+    assert list(read_pins(machine.places.pins)) == [before]
+    record(home, ALICE, "after")
+    assert machine.is_guarded(home)
+    third = init()
+    assert (third.exit_code, "already has a signer" in third.stderr) == (1, True)
 
 
 # Whoever prepares links ---------------------------------------------------------------------------------------------

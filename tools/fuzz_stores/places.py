@@ -265,7 +265,7 @@ PLACES: dict[str, tuple[int, Callable[[Case], str | None]]] = {
     "no folder": (1, no_folder),
     "hole": (1, hole),
     "litter": (1, litter),
-    "change keys": (1, change_keys),
+    "change keys": (4, change_keys),
     "unpermitted": (1, unpermitted),
 }
 """The changes by name, with how often each is taken beside others."""

@@ -7,7 +7,8 @@ bytes come from.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Protocol
 
 import msgspec
@@ -106,6 +107,8 @@ class _Reading:
         self.row = Row(pinned)
         self.broken: list[Defect] = []
         """What is wrong with the ends of epochs. The entries that say them are sound all the same."""
+        self._recent: deque[tuple[int, str]] = deque(maxlen=_MOST_RECENT)
+        """The newest entries that are heads of sessions: a recovery says from which one on a signer gave them."""
         self._leaves = bytearray()
         self._keys: dict[int, tuple[bytes, ...]] = {}
         # Who else remembers the ledger vouches for as much of it: an old head put back does not uncover the rest.
@@ -140,7 +143,9 @@ class _Reading:
     def _take(self, chain: Chain, meta: dict[str, Json]) -> None:
         self.take_end(epoch_of(meta), self.size)
         if meta.get("type") == "recovery" and "cause" in meta:
-            self.remarks.append(_recovery(self.size, meta))
+            self.remarks.append(_recovery(self.size, meta, self._recent))
+        if meta.get("type") == "session_head":
+            self._recent.append((self.size, str(meta.get("session"))))
         self.whole.feed(meta)
         self._leaves += chain.head
         if self.size < self._covered_size:
@@ -241,13 +246,23 @@ def check_ledger(
     )
 
 
-def _recovery(n: int, meta: dict[str, Json]) -> str:
-    """What an entry says of how the ledger went on after its signer had refused (9.6)."""
+def _recovery(n: int, meta: dict[str, Json], recent: Iterable[tuple[int, str]]) -> str:
+    """What an entry says of how the ledger went on after its signer had refused (9.6), and of which sessions that tells.
+
+    Where one of these sessions is short or missing, someone may have invented the head instead of taking away the session.
+    """
     taken, aside, start = (meta.get(name, 0) for name in ("taken", "aside", "from"))
+    first = start if type(start) is int else n
+    named = list(dict.fromkeys(session for at, session in recent if at >= first))
+    whose = f", of the sessions {', '.join(named[:_MOST_NAMED])}" * bool(named)
     return (
         f"ledger: entry {n} seals a recovery ({meta['cause']}): from entry {start} on, {taken} entries were taken back "
-        f"from the signer and {aside} were set aside"
+        f"from the signer{whose}{' and others' * (len(named) > _MOST_NAMED)}; {aside} were set aside"
     )
+
+
+_MOST_RECENT = 1_000
+_MOST_NAMED = 5
 
 
 def _parsed(text: bytes) -> Note | FormatError:
