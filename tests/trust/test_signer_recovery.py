@@ -259,14 +259,14 @@ def printed(machine: Machine, home: Home, *words: str) -> tuple[int, str]:
         done = CliRunner(env={"TERM": "dumb"}).invoke(main, ["--home", str(home.folder), *words])
         return f"{done.exit_code}\n{done.output}"
 
-    for needed in (restore, recover):
-        assert needed.__kwdefaults__ is not None
-        needed.__kwdefaults__["pins"] = machine.places.pins
+    defaults = [command.__kwdefaults__ or {} for command in (restore, recover)]
+    for found in defaults:
+        found["pins"] = machine.places.pins
     try:
         code, _, said = as_user(ALICE, work).partition("\n")
     finally:
-        for needed in (restore, recover):
-            needed.__kwdefaults__["pins"] = PINS
+        for found in defaults:
+            found["pins"] = PINS
     said = re.sub(r"\b[0-9a-f]{32}\b", "ID", said.replace(str(home.folder), "STORE"))
     return int(code), re.sub(r"\d{4}-\d\d-\d\dT?[\d:.]*Z?", "TIME", said)
 

@@ -80,7 +80,7 @@ class Vault:
         self.epochs = EpochFile(epochs_path(path)) if epochs_path(path).exists() else None
         self._row: dict[Epoch, bytes] = {}
         self._newest = b""
-        """The head that was signed last. Whoever has it is shown nothing that is not remembered."""
+        """The head that was signed last: one that shows it knows of nothing later."""
         try:
             if self.epochs is not None:
                 self._finish_change(self.epochs)
