@@ -19,6 +19,7 @@ from tallystick.agents.hooks import NAMES, hooks_of
 from tallystick.capture import tracking
 from tallystick.guard.policy_quality import HOME_FOLDER, Machine, read_cases
 from tallystick.model.decision import Effect
+from tallystick.model.step import Json
 from tests.support.calls_of_agents import ASKING
 from tests.support.cases import each_case
 from tests.support.judge import EFFECTS, Judge
@@ -101,11 +102,20 @@ def _tell(sweep: Sweep) -> None:
 
 
 @each_case("effect, tool, args")
-def test_what_hid_something_once_hides_it_no_more(judge: Judge, effect: str, tool: str, args: dict[str, str]) -> None:
+def test_what_hid_something_once_hides_it_no_more(judge: Judge, effect: str, tool: str, args: Json) -> None:
     """With one of these in the place of `@`, as with a letter there."""
     for odd in "x\f\r\0\x01\xad\u2029\ue000":
-        given = {name: text.replace("@", odd) for name, text in args.items()}
+        given = _filled(args, odd)
         assert judge.answer(tool, given, "claude-code", f"{HOME_FOLDER}/project") >= EFFECTS.index(Effect(effect)), odd
+
+
+def _filled(value: Json, odd: str) -> Json:
+    if isinstance(value, str):
+        return value.replace("@", odd)
+    if isinstance(value, list):
+        return [_filled(item, odd) for item in value]
+    assert isinstance(value, dict)
+    return {name: _filled(item, odd) for name, item in value.items()}
 
 
 @pytest.mark.parametrize("agent", sorted(ASKING))

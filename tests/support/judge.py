@@ -61,17 +61,14 @@ class Judge:
         return f"{self._cases[variant.of].id} of {agent}: {told}: {variant.args!a:.300}"
 
     def _wanted(self, variant: Variant, agent: str, found: int) -> int:
-        """How strict the answer must be: in a place that holds as it was, else as with a plain character there.
+        """How strict the answer must be: as it was, or as with a plain character there, which breaks some calls.
 
-        Of several plain ones the mildest answer counts: the others are asked about only if `found` is milder than the first.
+        The mildest of those counts: the others are asked for only if `found` is milder than the first.
         """
         if found == len(EFFECTS) - 1:
             return found
-        if PLACES[variant.place].holds:
-            return self._before(variant.of, agent)
-        wanted = len(EFFECTS) - 1
-        for plain in PLAIN:
-            wanted = min(wanted, self._plainly(variant.of, variant.place, plain, agent))
-            if found >= wanted:
-                break
+        wanted = self._before(variant.of, agent)
+        for plain in () if PLACES[variant.place].holds else PLAIN:
+            if found < wanted:
+                wanted = min(wanted, self._plainly(variant.of, variant.place, plain, agent))
         return wanted

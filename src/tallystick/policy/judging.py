@@ -5,14 +5,14 @@ Owns the order in which things are found out. Must not know what follows from a 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 
 import msgspec
 
 from tallystick.model.decision import Call, legible_call
 from tallystick.policy.calls.acts import acts_of, is_below
-from tallystick.policy.calls.reader import read_call
+from tallystick.policy.calls.reader import CallReader
 from tallystick.policy.calls.reading import CallReading
 from tallystick.policy.content.inspection import module_risks
 from tallystick.policy.detector import Detector, detected
@@ -53,16 +53,24 @@ def judged(
     began = past.workspace or call.cwd
     root = _root(began, world, ground.home)
     workspace = root or began
-    reading = read_call(
-        call, world, home=ground.home, workspace=workspace, variables=[*ground.variables.items(), *past.environment]
-    )
+    variables = [*ground.variables.items(), *past.environment]
+    reader = CallReader(world, home=ground.home, workspace=workspace, variables=variables)
+    reading = reader.read(call)
+    given = (ground, world, settings, detectors)
+    acts = tuple(act for part in (reading, *reader.parts(reading)) for act in _acts(part, past, given))
+    return reading, Facts(agent=call.agent, context=_context(reading, past, world, settings), acts=acts, root=root)
+
+
+def _acts(reading: CallReading, past: Past, given: tuple[Ground, World, Settings, Sequence[Detector]]) -> Iterator[Act]:
+    """A call as a whole, and what it does."""
+    ground, world, settings, detectors = given
     own = guarded(reading, ground.places, ground.recorder, _exists(world))
     risks = [*risks_of(reading, settings), *detected(detectors, reading, settings)]
     risks += findings(reading, world, past.heard)
     risks += module_risks(reading)
     risks += strangers(reading, world, settings)
-    acts = (_whole(reading, own, risks), *acts_of(reading, world, settings, ground.temporary))
-    return reading, Facts(agent=call.agent, context=_context(reading, past, world, settings), acts=acts, root=root)
+    yield _whole(reading, own, risks)
+    yield from acts_of(reading, world, settings, ground.temporary)
 
 
 def _exists(world: World) -> Callable[[str], bool]:

@@ -28,3 +28,10 @@ def test_where_shells_agree_there_is_one_spelling(text: str) -> None:
 def test_the_end_of_a_line_from_windows_is_no_part_of_a_word() -> None:
     assert words("cat x\r\ncat y\r\n") == [["cat", "x"], ["cat", "y"]]
     assert joined(b"a\r\nb\rc\fd\r") == b"a\r\nb.c.d\r"
+
+
+def test_a_word_that_goes_on_in_the_next_line_is_read_as_one_too() -> None:
+    assert spelled("c\\\np a ~/.ss\\\r\nh/b") == ("c\\\np a ~/.ss\\\r\nh/b", "cp a ~/.ssh/b")
+    assert spelled("# a\\\ncat b") == ("# a\\\ncat b", "# acat b"), "the comment ends there, so that counts as well"
+    assert spelled("cp \\\n a \\\n  b") == ("cp \\\n a \\\n  b",), "most lines go on between words"
+    assert spelled("c\\\np\fa") == ("c\\\np\fa", "c\\\np a", "cp\fa", "cp a")

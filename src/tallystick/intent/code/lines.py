@@ -14,6 +14,7 @@ from tallystick.catalog.loading import Entry, load
 from tallystick.catalog.programs import programs_with
 from tallystick.intent.actions import HOME, Found
 from tallystick.intent.code.verbs import read_verbs
+from tallystick.intent.programs.arguments import split_words
 from tallystick.model.intent import Operation
 from tallystick.model.pattern import pattern_of
 
@@ -36,7 +37,7 @@ _INSTALLED = programs_with("script-of-cmd")
 _VARIABLE = pattern_of(r"%([A-Za-z_]\w{0,80})%")
 _DRIVE = pattern_of(r"(?<![\w/\\])([A-Za-z]):(?=[\\/])")
 _JOINTS = pattern_of(r"(\"[^\"\n]*\"?|&&|\|\||[&|()])")
-_WORDS = pattern_of(r"(?:\"[^\"]*\"?|[^\s\"])+")
+_WORDS = pattern_of(r"(?:\"[^\"]*\"?|[^ \t\r\n\"])+")
 _SWITCH = pattern_of(r"/[A-Za-z?-][\w:+-]*(?:/[A-Za-z?-][\w:+-]{0,2})*", re.ASCII)
 _DEEP = pattern_of(r"(?:/[a-z-]{1,2})*/s(?:/[a-z-]{1,2})*", re.IGNORECASE)
 _NUL = pattern_of(r"(?i)(\d?>{1,2})\s*nul\b")
@@ -200,7 +201,7 @@ def _of_vim(found: Found, name: str, rest: str) -> None:
     elif name in ("terminal", "ter", "term", "Start", "Dispatch"):
         found.runs("sh", rest)
     elif name in _VIM and rest and not rest.startswith(("|", "=")):
-        found.file(_VIM[name], _at_home(rest.split("|")[0].split()[-1]))
+        found.file(_VIM[name], _at_home(split_words(rest.split("|")[0])[-1]))
 
 
 def read_gdb(text: str, found: Found) -> None:
@@ -217,7 +218,7 @@ def read_gdb(text: str, found: Found) -> None:
             end = next((at for at in range(n + 1, len(lines)) if lines[at].strip() == "end"), len(lines))
             found.runs("python", rest or "\n".join(lines[n + 1 : end]))
         elif name in _GDB_FILES and rest.strip():
-            found.file(_GDB_FILES[name], _at_home(rest.split()[-1]))
+            found.file(_GDB_FILES[name], _at_home(split_words(rest)[-1]))
 
 
 def read_tcl(text: str, found: Found) -> None:
@@ -240,19 +241,19 @@ def _of_tcl(found: Found, line: str) -> None:
         target = rest.strip('"{').split('"')[0].split("}")[0]
         if target.startswith("|"):
             found.runs("sh", target[1:])
-        elif target.split():
-            mode = rest.split()[-1] if len(rest.split()) > 1 else "r"
-            found.file(Operation.WRITE if mode[:1] in "wa" else Operation.READ, _at_home(target.split()[0]))
+        elif split_words(target):
+            mode = split_words(rest)[-1] if len(split_words(rest)) > 1 else "r"
+            found.file(Operation.WRITE if mode[:1] in "wa" else Operation.READ, _at_home(split_words(target)[0]))
     elif name == "source" and rest:
-        found.file(Operation.EXECUTE, _at_home(rest.split()[-1]))
+        found.file(Operation.EXECUTE, _at_home(split_words(rest)[-1]))
     elif name == "file" and rest.startswith(("delete", "rename", "copy")):
-        for word in rest.split()[1:]:
+        for word in split_words(rest)[1:]:
             if not word.startswith("-"):
                 found.file(
                     Operation.DELETE if rest.startswith("delete") else Operation.READ, _at_home(word), is_deep=True
                 )
-    elif name == "socket" and len(rest.split()) > 1:
-        found.network(Operation.CONNECT, ":".join(rest.split()[-2:]))
+    elif name == "socket" and len(split_words(rest)) > 1:
+        found.network(Operation.CONNECT, ":".join(split_words(rest)[-2:]))
 
 
 def read_gnuplot(text: str, found: Found) -> None:

@@ -54,7 +54,7 @@ def read_sql(text: str, found: Found) -> None:
 
 
 def _of_client(found: Found, command: str, rest: str) -> None:
-    word = re.match(r"(?:-\S+\s+|main\s+(?=\S))*(?!-)(?:'([^']*)'|\"([^\"]*)\"|(\S+))", rest)
+    word = re.match(r"(?:-[^ \t]+[ \t]+|main[ \t]+(?=[^ \t]))*(?!-)(?:'([^']*)'|\"([^\"]*)\"|([^ \t]+))", rest)
     target = None
     if word is not None:
         target = next((part for part in word.groups() if part), None)
@@ -71,7 +71,7 @@ def _of_client(found: Found, command: str, rest: str) -> None:
 
 def _copied(found: Found, rest: str) -> None:
     """psql's own `copy`: the file is the client's."""
-    named = re.search(r"\b(to|from)\s+(program\s+)?(?:'([^']*)'|(\S+))", rest[:4096], re.IGNORECASE)
+    named = re.search(r"\b(to|from)\s+(program\s+)?(?:'([^']*)'|([^ \t\n]+))", rest[:4096], re.IGNORECASE)
     if named is not None:
         _transfer(found, named[1], named[3] or named[4], is_program=named[2] is not None)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from tallystick.catalog.programs import known_arguments, names_of, words_of
 from tallystick.intent.actions import Actions, Code
-from tallystick.intent.programs.arguments import Line, below, grammar, renamed, taken
+from tallystick.intent.programs.arguments import Line, below, grammar, renamed, split_lines, taken
 from tallystick.intent.programs.rules import Builder, Rule, grammar_of
 from tallystick.model.intent import Operation
 from tallystick.model.script import Command, Word
@@ -242,7 +242,7 @@ def _cpio(command: Command) -> Actions:
     archive = line.value("-F", "--file", "-I", "-O")
     folder = line.value("-D", "--directory") or _HERE
     if command.input is not None:
-        listed = command.input.plain.splitlines()[:_MOST_LISTED]
+        listed = split_lines(command.input.plain)[:_MOST_LISTED]
     else:
         listed = []
     members = [built.read(Word(path)) for path in listed if path and built.is_unknown]

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
+from tallystick.model.pattern import pattern_of
 from tallystick.model.script import ANY_ONE, CLASS, STAR, Command, Word
 
 _MOST_LETTERS = 32
@@ -40,6 +41,22 @@ def grammar(takes: str = "", *, stops: bool = False, is_long: bool = False) -> G
         stops,
         is_long,
     )
+
+
+def split_words(text: str) -> list[str]:
+    """A text as a program takes it apart: at spaces, tabs and ends of lines, at nothing that other scripts have for that."""
+    return [word for word in _BLANKS.split(text.replace("\r\n", "\n")) if word]
+
+
+def split_lines(text: str) -> list[str]:
+    """The lines of a text as programs read them: nothing but a line feed ends one, with or without a carriage return."""
+    found = text.replace("\r\n", "\n").split("\n")
+    if not found[-1]:
+        found.pop()
+    return found
+
+
+_BLANKS = pattern_of(r"[ \t\n]+")
 
 
 def names(text: str) -> frozenset[str]:

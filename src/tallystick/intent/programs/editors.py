@@ -19,7 +19,7 @@ from tallystick.model.script import Command, Word
 _MOST_COMMANDS = 16_384
 _SAVES = pattern_of(
     r"(?:^|[|\n])[ \t:]*(?:%|\d+(?:,\d+)?|1,\$|'<,'>)?(?:w|wq|wri|write|x|xit|sav|saveas|up|update)!?[ \t]+(?:>>[ \t]*)?"
-    r"(?P<path>[^\s!|+>][^\s|]{0,1000})"
+    r"(?P<path>[^ \t\r\n!|+>][^ \t\r\n|]{0,1000})"
 )
 
 

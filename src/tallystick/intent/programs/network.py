@@ -22,6 +22,7 @@ from tallystick.intent.programs.arguments import (
     names,
     renamed,
     sentence,
+    split_words,
     taken,
 )
 from tallystick.intent.programs.rules import NOTHING, Builder, Rule, filtering, grammar_of, plain
@@ -120,7 +121,7 @@ _MOST_PUT = 20
 
 def _put(commands: str) -> list[str]:
     """The files of this machine that commands for `sftp` and `ftp` send: `put LOCAL [REMOTE]`, `mput LOCAL…`."""
-    found = [one[2].split() if one[1] == "mput" else one[2].split()[:1] for one in _PUT.finditer(commands[:20_000])]
+    found = [split_words(one[2])[: None if one[1] == "mput" else 1] for one in _PUT.finditer(commands[:20_000])]
     return [word for words in found for word in words][:_MOST_PUT]
 
 

@@ -11,7 +11,17 @@ from itertools import pairwise
 
 from tallystick.catalog.programs import names_of, words_of
 from tallystick.intent.actions import Actions
-from tallystick.intent.programs.arguments import Line, below, is_fed, last_part, literal, renamed, taken
+from tallystick.intent.programs.arguments import (
+    Line,
+    below,
+    is_fed,
+    last_part,
+    literal,
+    renamed,
+    split_lines,
+    split_words,
+    taken,
+)
 from tallystick.intent.programs.rules import Builder, Rule, grammar_of
 from tallystick.model.intent import Operation
 from tallystick.model.pattern import pattern_of
@@ -105,7 +115,7 @@ def _configured(command: Command) -> list[Word]:
     if not is_asked or command.input is None or not command.input.is_known:
         return []
     found: list[Word] = []
-    for line in command.input.plain[:20_000].splitlines()[:_MOST_SETTINGS]:
+    for line in split_lines(command.input.plain[:20_000])[:_MOST_SETTINGS]:
         told = _SETTING.match(line.strip())
         if told is not None:
             dashes = "-"
@@ -250,7 +260,7 @@ def _listed(command: Command, line: Line) -> list[Word]:
     is_fed = any(word.text == "-" for word in line.values("-i", "--input-file"))
     if not is_fed or command.input is None or not command.input.is_known:
         return []
-    return [Word(url) for url in command.input.plain[:20_000].split()[:_MOST_SETTINGS]]
+    return [Word(url) for url in split_words(command.input.plain[:20_000])[:_MOST_SETTINGS]]
 
 
 def _wget_file(built: Builder, line: Line, url: Word, output: Word | None, folder: Word | None) -> int | None:

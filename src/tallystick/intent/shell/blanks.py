@@ -1,8 +1,10 @@
-"""Characters that end a word for one shell and are part of it for another.
+"""Texts that shells do not read alike, or not as the grammar does: where words end in them.
 
-Owns which those are. Must not know any grammar. Sources: Bash Reference Manual, 2 (a blank is a space or a tab); the
-documentation of PowerShell and of cmd.exe, which take vertical tabs and form feeds for blanks as well. A carriage return that
-ends a line is none of them: files from Windows have it, and shells that run there leave it out.
+Owns which characters end a word for one shell and are part of it for another, and words that go on in the next line. Must not
+know any grammar. Sources: Bash Reference Manual, 2 (a blank is a space or a tab) and 3.1.2.1 (a backslash before the end of a
+line, and that end, are taken out); the documentation of PowerShell and of cmd.exe, which take vertical tabs and form feeds
+for blanks as well. A carriage return that ends a line is none of them: files from Windows have it, and shells there leave it
+out.
 """
 
 from __future__ import annotations
@@ -11,9 +13,10 @@ import re
 
 from tallystick.model.pattern import pattern_of
 
-_DISPUTED = r"[\v\f]|\r(?!\n|\Z)"
-_IN_TEXT = pattern_of(_DISPUTED)
-_IN_BYTES: re.Pattern[bytes] = pattern_of(_DISPUTED.encode())
+_AMBIGUOUS = r"[\v\f]|\r(?!\n|\Z)"
+_IN_TEXT = pattern_of(_AMBIGUOUS)
+_IN_BYTES: re.Pattern[bytes] = pattern_of(_AMBIGUOUS.encode())
+_GOES_ON = pattern_of(r"(?<=\S)\\\r?\n(?=\S)")
 
 
 def is_ambiguous(text: str) -> bool:
@@ -27,7 +30,14 @@ def joined(source: bytes) -> bytes:
 
 
 def spelled(text: str) -> tuple[str, ...]:
-    """A text, and where shells do not agree on it, the text in which those characters are blanks."""
+    """A text as all shells read it that run commands: itself first, and what others, or the grammar, would not see in it.
+
+    That is the text in which those characters are blanks, and the text whose words do not go on in the next line. A backslash
+    at the end of a comment, or within quotes, means something else: so a text with one is read both ways.
+    """
+    found = [text]
     if is_ambiguous(text):
-        return (text, _IN_TEXT.sub(" ", text))
-    return (text,)
+        found.append(_IN_TEXT.sub(" ", text))
+    if "\\\n" in text or "\\\r\n" in text:
+        found += [_GOES_ON.sub("", each) for each in found]
+    return tuple(dict.fromkeys(found))

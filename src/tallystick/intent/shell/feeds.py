@@ -16,6 +16,7 @@ from collections.abc import Callable, Sequence
 import msgspec
 
 from tallystick.catalog.programs import programs_with
+from tallystick.intent.programs.arguments import split_lines
 from tallystick.intent.shell.files import Text, read
 from tallystick.intent.shell.quotes import ansi
 from tallystick.model.intent import Chance
@@ -98,7 +99,7 @@ def _from_base32(text: str) -> str:
 
 def _from_hex(text: str) -> str:
     """Plain hexadecimal, or the lines of a dump: an offset, the bytes, and what they look like."""
-    lines = [re.sub(r"^[0-9A-Fa-f]+: ", "", line).partition("  ")[0] for line in text.splitlines()]
+    lines = [re.sub(r"^[0-9A-Fa-f]+: ", "", line).partition("  ")[0] for line in split_lines(text)]
     digits = re.sub(r"[^0-9A-Fa-f]", "", "".join(lines))
     return bytes.fromhex(digits[: len(digits) // 2 * 2]).decode("utf-8", "replace")
 

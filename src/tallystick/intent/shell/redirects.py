@@ -39,8 +39,12 @@ from tallystick.model.pattern import pattern_of
 from tallystick.model.script import HOLE, Command, Redirect, Role, Word
 
 _NAME = "_HERE_DOCUMENT_"
-_START = pattern_of(r"<<(-?)[ \t]*(?:'([^'\n]{1,64})'|\"([\w.-]{1,64})\"|(\\?[\w.-]{1,64}))(?=[\s;|&<>)]|$)")
-_STRING = pattern_of(r"<<<[ \t]*((?:'[^']*'|\"(?:[^\"\\`]|\\.)*\"|[\w./,:=%+@~-]|\$\w+|\$\{\w+\})+)(?=[\s;|&<>)]|$)")
+_START = pattern_of(
+    r"<<(-?)[ \t]*(?:'([^'\n]{1,64})'|\"([\w.-]{1,64})\"|(\\?[\w.-]{1,64}))(?=[ \t\n;|&<>)]|\r?\n|\r?$)"
+)
+_STRING = pattern_of(
+    r"<<<[ \t]*((?:'[^']*'|\"(?:[^\"\\`]|\\.)*\"|[\w./,:=%+@~-]|\$\w+|\$\{\w+\})+)(?=[ \t\n;|&<>)]|\r?\n|\r?$)"
+)
 _PLAIN = pattern_of(r"[^'\"\\#$`(){}<\n]+")
 _IN_DOUBLE = pattern_of(r"[^\"\\$`]+")
 _EXPANDED = pattern_of(

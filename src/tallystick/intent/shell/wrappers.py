@@ -10,6 +10,7 @@ import re
 from itertools import pairwise
 
 from tallystick.catalog.programs import names_of, programs, programs_with
+from tallystick.intent.programs.arguments import split_lines, split_words
 from tallystick.intent.shell.feeds import Feed
 from tallystick.intent.shell.starters import lines, started, started_text
 from tallystick.model.intent import Operation
@@ -253,18 +254,18 @@ def _with_input(arguments: Words, command: Words, feed: Feed) -> Words:
     if feed.word is not None and feed.word.is_known:
         told = feed.word.text
     if mark is not None:
-        lines = told.splitlines()
-        return replaced(command, mark, Word(lines[0].strip()) if len(lines) == 1 else read)
+        given = split_lines(told)
+        return replaced(command, mark, Word(given[0].strip()) if len(given) == 1 else read)
     mark = next((b.text for a, b in pairwise(arguments) if a.text in ("-d", "--delimiter")), None)
     is_lines = mark in ("\n", "\\n", "\\0") or any(_NULL_FLAG.fullmatch(word.text) for word in arguments)
     # `told` has lines for NULs
     if is_lines:
-        words = [part for part in told.split("\n") if part]
+        given = [part for part in told.split("\n") if part]
     else:
-        words = told.split()
+        given = split_words(told)
     is_plain = is_lines or (mark is None and not set("'\"\\") & set(told))
-    if words and is_plain and len(words) <= _MOST_WORDS:
-        return (*command, *map(Word, words))
+    if given and is_plain and len(given) <= _MOST_WORDS:
+        return (*command, *map(Word, given))
     return (*command, read)
 
 

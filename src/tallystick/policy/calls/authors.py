@@ -16,6 +16,7 @@ from itertools import chain, islice, pairwise
 import msgspec
 
 from tallystick.catalog.programs import fact_of_programs, programs_with
+from tallystick.intent.programs.arguments import split_words
 from tallystick.intent.shell.names import canonical
 from tallystick.model.intent import Domain, Intent, Operation
 from tallystick.model.pattern import pattern_of
@@ -116,7 +117,7 @@ def _is_fed_elsewhere(reading: CallReading) -> bool:
         for command in script.commands[:_MOST_MODULES]:
             words = [word.plain for word in command.words[:_MOST_READ]]
             if words and canonical(words[0]) in _ELSEWHERE:
-                inner = {part.rpartition("/")[2] for word in words[1:] for part in word.split()[:_MOST_READ]}
+                inner = {part.rpartition("/")[2] for word in words[1:] for part in split_words(word)[:_MOST_READ]}
                 if not _SHELLS.isdisjoint(inner):
                     return True
     return False
@@ -126,7 +127,7 @@ def _named(reading: CallReading) -> Iterator[str]:
     """What commands run by an option, a verb, or a module's name: `python -m a`, `ruby -r ./x`, `jupyter execute n.ipynb`."""
     for script in reading.scripts:
         for _, value in script.assigned[:_MOST_MODULES]:
-            yield from _placed(value.split()[:_MOST_READ], reading.folder)
+            yield from _placed(split_words(value)[:_MOST_READ], reading.folder)
         for command in script.commands[:_MOST_MODULES]:
             words = [word.plain for word in command.words[:_MOST_WORDS]]
             if len(words) < 2 or command.folder is None:
@@ -154,7 +155,7 @@ def _given(program: str, words: list[str]) -> Iterator[str]:
     for option in options:
         yield from (word[len(option) :] for word in words if word.startswith(option) and word != option)
     if not _RUNS.isdisjoint(words[:_FIRST_WORDS]):
-        yield from (part for word in words for part in word.split()[:_MOST_READ])
+        yield from (part for word in words for part in split_words(word)[:_MOST_READ])
 
 
 def _placed(words: Iterable[str], folder: str | None) -> Iterator[str]:

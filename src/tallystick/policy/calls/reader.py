@@ -36,40 +36,67 @@ def read_call(
         workspace: the folder that the agent works in as a whole; None: where the call runs.
         variables: of the agent's environment, besides HOME and PWD.
     """
-    uses = _as_read(_uses(call, home))
-    folder = uses.folder or call.cwd
-    patterns: list[str] = []
-    asked: list[str] = []
-    environment = _environment(files, folder, {**dict(variables), "HOME": home}, patterns, asked)
-    readings = [
-        *(read_effects(text, environment) for text in uses.commands),
-        *(read_argv_effects(words, environment) for words in uses.programs),
-        *(reading for code in uses.codes for reading in _code(code, environment)),
-    ]
-    readings += [read_argv_effects(words, environment) for words in windows_texts(uses.commands, readings)]
-    typed = list(read_typed(uses.typed, environment))
-    readings += [reading for _, reading in typed]
-    loads = loaded(readings, files, environment, frozenset(asked))
-    readings += loads.readings
-    return CallReading(
-        call=call,
-        home=home,
-        folder=folder,
-        workspace=workspace or call.cwd,
-        uses=uses,
-        effects=_packed(_joined(Effects(intents=uses.intents, flows=uses.flows), readings), readings),
-        scripts=tuple(script for reading in readings for script in reading.scripts),
-        snippets=tuple(snippet for reading in readings for snippet in reading.snippets),
-        done=tuple(done for reading in readings for done in reading.done),
-        texts=(
-            *uses.commands,
-            *(" ".join(words) for words in uses.programs),
-            *(code.text for code in uses.codes),
-            *(text for text, _ in typed),
-        ),
-        modules=loads.modules,
-        patterns=tuple(patterns),
-    )
+    return CallReader(files, home=home, workspace=workspace, variables=variables).read(call)
+
+
+class CallReader:
+    """Reads calls in one world. Never raises for what an agent gave."""
+
+    def __init__(
+        self, files: Files, *, home: str, workspace: str | None, variables: Iterable[tuple[str, str]] = ()
+    ) -> None:
+        """As `read_call` takes it."""
+        self._files, self._home, self._workspace = files, home, workspace
+        self._variables = {**dict(variables), "HOME": home}
+
+    def read(self, call: Call) -> CallReading:
+        """All that a call does."""
+        return self._read(call, _as_read(_uses(call, self._home)))
+
+    def parts(self, reading: CallReading) -> Iterator[CallReading]:
+        """Each text of a call that runs several, as it would be alone: what one does is not hidden by the others."""
+        texts = reading.uses.commands
+        for text in texts[:_MOST_PARTS] if len(texts) > 1 else ():
+            yield self._read(reading.call, msgspec.structs.replace(reading.uses, commands=(text,)))
+
+    def _read(self, call: Call, uses: Uses) -> CallReading:
+        folder = uses.folder or call.cwd
+        patterns: list[str] = []
+        asked: list[str] = []
+        environment = _environment(self._files, folder, self._variables, patterns, asked)
+        readings = [
+            *(read_effects(text, environment) for text in uses.commands),
+            *(read_argv_effects(words, environment) for words in uses.programs),
+            *(reading for code in uses.codes for reading in _code(code, environment)),
+        ]
+        readings += [read_argv_effects(words, environment) for words in windows_texts(uses.commands, readings)]
+        typed = list(read_typed(uses.typed, environment))
+        readings += [reading for _, reading in typed]
+        loads = loaded(readings, self._files, environment, frozenset(asked))
+        readings += loads.readings
+        return CallReading(
+            call=call,
+            home=self._home,
+            folder=folder,
+            workspace=self._workspace or call.cwd,
+            uses=uses,
+            effects=_packed(_joined(Effects(intents=uses.intents, flows=uses.flows), readings), readings),
+            scripts=tuple(script for reading in readings for script in reading.scripts),
+            snippets=tuple(snippet for reading in readings for snippet in reading.snippets),
+            done=tuple(done for reading in readings for done in reading.done),
+            texts=(
+                *uses.commands,
+                *(" ".join(words) for words in uses.programs),
+                *(code.text for code in uses.codes),
+                *(text for text, _ in typed),
+            ),
+            modules=loads.modules,
+            patterns=tuple(patterns),
+        )
+
+
+_MOST_PARTS = 32
+"""Texts of one call that are read alone as well."""
 
 
 def _uses(call: Call, home: str) -> Uses:

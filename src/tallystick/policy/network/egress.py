@@ -78,7 +78,7 @@ _SENDER = pattern_of(
     r"(?<![^\s;&|(`{\"'])(curl|wget2?|xhs?|https?|curlie|n(?:c|cat|etcat)|socat|telnet|nslookup|dig|host|ping|mailx?|sendmail)\s"
 )
 _QUOTED = r"\"(?:[^\"\\]|\\.){0,4000}\"?|'[^'\n]{0,4000}'?"
-_WORD = pattern_of(rf"[ \t]*(<<<)?[ \t]*((?:{_QUOTED}|\\.|[^\s\"'\\;|&<>()`]){{1,200}})", re.DOTALL)
+_WORD = pattern_of(rf"[ \t]*(<<<)?[ \t]*((?:{_QUOTED}|\\.|[^ \t\r\n\"'\\;|&<>()`]){{1,200}})", re.DOTALL)
 _VARIABLE = pattern_of(rf"\$\{{?{_NAME}")
 _SET = pattern_of(rf"(?<![\w$]){_NAME}=[\"']?\$\{{?{_NAME}")
 _LOGIN_OPTION = pattern_of(
@@ -98,8 +98,8 @@ _GETS = (
     rf"\s?\\?[\"']?{_NAME}"
 )
 _IN_CODE = pattern_of(
-    rf"(?:\b(?:data|json|body|params|files|content)\s?[=:]|://[^\s\"'`]{{3,300}}+[\"'`]\s?[+%])[^,;)\n]{{0,80}}?{_GETS}"
-    rf"|://[^\s\"'`]{{3,300}}?\$?\{{{_GETS}"
+    rf"(?:\b(?:data|json|body|params|files|content)\s?[=:]|://[^ \t\r\n\"'`]{{3,300}}+[\"'`]\s?[+%])[^,;)\n]{{0,80}}?{_GETS}"
+    rf"|://[^ \t\r\n\"'`]{{3,300}}?\$?\{{{_GETS}"
 )
 _GENERAL_WORDS = """
 api key token access secret bot auth url app my test dev prod ci user password passwd pass db id client private public service

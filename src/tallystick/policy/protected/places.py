@@ -16,6 +16,7 @@ from typing import TypeAlias
 
 import msgspec
 
+from tallystick.intent.programs.arguments import split_words
 from tallystick.model.pattern import pattern_of
 from tallystick.model.script import ANY_ONE, CLASS, HOLE, STAR, Word
 
@@ -265,7 +266,7 @@ class Places:
             found |= self.mentioned(word.text)
         if word.hidden:
             found |= self.mentioned(word.hidden)
-            for text in word.hidden.split()[:64]:
+            for text in split_words(word.hidden)[:64]:
                 found |= self.touched(text.strip("\"'`()$"), folders, deep=deep)
         return found
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from tallystick.catalog.languages import LANGUAGES
 from tallystick.catalog.programs import fact_of_programs, programs_with
 from tallystick.intent.programs import known_programs
+from tallystick.intent.programs.arguments import split_words
 from tallystick.intent.tools.arguments import strings
 from tallystick.model.intent import Domain
 from tallystick.model.pattern import pattern_of
@@ -77,7 +78,7 @@ def _by_variable(reading: CallReading) -> Iterator[Risk]:
 def _told(started: Started, settings: Settings) -> Iterator[Risk]:
     """A program that runs others elsewhere, or that is not known, and a URL of the service among its words."""
     for word in started.words[:_MOST_STRINGS]:
-        for part in word.split()[:_MOST_STRINGS] if "://" in word or _ADDRESS in word else ():
+        for part in split_words(word)[:_MOST_STRINGS] if "://" in word or _ADDRESS in word else ():
             url = part.strip("'\"`,;()")
             if "metadata" in host_of(url, settings).kinds:
                 yield Risk("metadata-given", url[:200])

@@ -154,7 +154,7 @@ _MOST_TOKENS = 300
 _MOST_STEPS = 100
 _MOST_STRINGS = 60
 _PATCH = pattern_of(r"^(?:\*\*\* |--- |\+\+\+ |diff |@@ )", re.MULTILINE)
-_TOKENS = pattern_of(r"[^\s\"'`;|&<>(){}=,]{2,300}")
+_TOKENS = pattern_of(r"[^ \t\r\n\"'`;|&<>(){}=,]{2,300}")
 
 
 def risks(reading: CallReading, settings: Settings) -> Iterator[Risk]:

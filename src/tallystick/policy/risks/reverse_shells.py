@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tallystick.catalog.programs import programs_with
+from tallystick.intent.programs.arguments import split_words
 from tallystick.intent.programs.network import NETCATS, program_given
 from tallystick.intent.shell.commands import Environment
 from tallystick.intent.shell.read import read_script
@@ -72,7 +73,7 @@ def _talks(command: Command, name: str, commands: tuple[Command, ...]) -> Iterat
     given = program_given(command)
     if given is None:
         return
-    words = given.plain.split()
+    words = split_words(given.plain)
     first = ""
     if words:
         first = name_of(words[0])
@@ -87,9 +88,7 @@ def _over_websocket(command: Command) -> Iterator[Risk]:
     for word in _words(command)[1:]:
         kind, _, rest = word.plain.partition(":")
         if kind in ("exec", "sh-c", "cmd"):
-            name = ""
-            if rest.split():
-                name = name_of(rest.split()[0])
+            name = name_of(next(iter(split_words(rest)), ""))
             is_shell = name in SHELLS or name.rstrip("0123456789.") in _INTERPRETERS
             yield Risk("reverse-shell" if is_shell else "network-program", f"websocat {word.plain}"[:200])
 

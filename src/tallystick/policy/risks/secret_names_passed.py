@@ -13,6 +13,7 @@ from collections.abc import Iterator
 
 from tallystick.catalog.languages import LANGUAGES
 from tallystick.catalog.programs import fact_of_programs, programs_with
+from tallystick.intent.programs.arguments import split_words
 from tallystick.intent.shell.names import canonical
 from tallystick.intent.tools.arguments import has_blank, plain_name, strings
 from tallystick.intent.tools.known import known_tools
@@ -242,7 +243,7 @@ def _in_code(reading: CallReading) -> Iterator[str]:
 _SETTING = pattern_of(
     r"(?:^|[\s;&|(])(?:GIT_SSH_COMMAND|GIT_PAGER|GIT_EDITOR|GIT_SEQUENCE_EDITOR|GIT_EXTERNAL_DIFF|GIT_ASKPASS|SSH_ASKPASS|PAGER|MANPAGER"
     r"|EDITOR|VISUAL|LESSOPEN|LESSCLOSE|BASH_ENV|ENV|PROMPT_COMMAND|BROWSER|RSYNC_RSH|MAKEFLAGS|PERL5OPT|RUBYOPT|NODE_OPTIONS"
-    r"|PYTHONSTARTUP)=('[^'\n]{1,500}'|\"[^\"\n]{1,500}\"|[^\s;&|]{1,500})"
+    r"|PYTHONSTARTUP)=('[^']{1,500}'|\"[^\"\n]{1,500}\"|[^ \t\r\n;&|]{1,500})"
 )
 _CONNECTS = pattern_of(r"['\"]?(?:/usr/bin/)?ssh\s")
 
@@ -292,7 +293,7 @@ def _in_arguments(reading: CallReading) -> Iterator[str]:
         if (is_word and not is_judged and not text.startswith(("http:", "https:"))) or name in _QUERIES:
             yield from _secrets(text, reading, reading.folder)
         elif text[:2] == "--" and "\n" not in text[:_MOST_ARGUMENT] and name not in _NO_USE:  # options and their values
-            for word in text[:_MOST_ARGUMENT].split():
+            for word in split_words(text[:_MOST_ARGUMENT]):
                 yield from _secrets(word, reading, reading.folder)
 
 
