@@ -111,6 +111,16 @@ def test_60_levels_stay_and_the_61st_becomes_text() -> None:
     assert not exceeds_depth(canonical(line), 64)
 
 
+@each("depth", [1, 59, 60, 61, 80])
+@each("text", ["in", "[" * 100, '{"' * 100, "\\]" * 100, "é{" * 90, "\U0001f600[" * 70])
+def test_brackets_in_texts_are_not_taken_for_depth(depth: int, text: str) -> None:
+    value: Any = {text: text}
+    for _ in range(depth - 1):
+        value = [value, text]
+    assert sealed_text(value) == canonical(tag(value))
+    assert sealed_text(text) == canonical(tag(text))
+
+
 def test_text_of_a_deep_part_is_ascii_and_never_fails() -> None:
     value: Any = {"\ud800": math.nan, "é": object()}
     for _ in range(60):

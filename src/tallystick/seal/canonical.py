@@ -79,7 +79,9 @@ def quick(value: Json) -> bytes | None:
         if type(value) is str:
             return orjson.dumps(value)
         text = orjson.dumps(value, option=_OPTIONS)
-        if FAST_DECODER.decode(text) == value and not (_ASTRAL.search(text) and has_astral_key(value)):
+        if FAST_DECODER.decode(text) == value and (
+            text.isascii() or not (_ASTRAL.search(text) and has_astral_key(value))
+        ):
             return text
     except (TypeError, RecursionError, msgspec.DecodeError):
         pass

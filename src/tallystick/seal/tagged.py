@@ -19,7 +19,7 @@ from tallystick.model.raw import Instead, NestedText, NumberText, Placeholder, R
 from tallystick.model.recorded import OddlyRecorded, Recorded
 from tallystick.model.step import Json
 from tallystick.seal import limits
-from tallystick.seal.canonical import canonical, quick
+from tallystick.seal.canonical import FAST_DECODER, canonical, quick
 
 MARK = "\x10tally:"
 """How every tagged string begins."""
@@ -43,12 +43,21 @@ def sealed_text(value: Raw) -> bytes:
         FormatError: it is not a JSON value.
     """
     text = quick(value)
-    if text is not None and ESCAPED_MARK not in text and not limits.exceeds_depth(text, _VALUE_DEPTH):
+    if type(value) is str and text is not None and not value.startswith(MARK):  # it has no parts
+        return text
+    if text is not None and ESCAPED_MARK not in text and not _is_too_deep(text):
         return text
     try:
         return canonical(tag(value))
     except (TypeError, ValueError, RecursionError) as error:
         raise FormatError(f"a value has no canonical JSON text: {error}", rule="canonical") from error
+
+
+def _is_too_deep(text: bytes) -> bool:
+    # Brackets in long strings are many and mean nothing: the value that is read from the text is quicker to walk.
+    return text.count(b"{") + text.count(b"[") > _VALUE_DEPTH and limits.is_deeper(
+        FAST_DECODER.decode(text), _VALUE_DEPTH
+    )
 
 
 def tag_cut(size: int) -> Placeholder:
