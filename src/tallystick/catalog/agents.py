@@ -180,6 +180,8 @@ class Histories(Entry, frozen=True, kw_only=True):
     """Globs below the home folder that match them."""
     subagents: tuple[str, ...] = ()
     """Where sub-agents' files are, relative to the folder of their session's; `{stem}` and `{session}` are filled in."""
+    of_session: str = ""
+    """Of an agent whose hooks do not name it: where a session's file is below the home folder; `{session}` is filled in."""
 
 
 class BlindSpot(Entry, frozen=True, kw_only=True):

@@ -32,6 +32,7 @@ from tallystick.live.nested_sub_agents import NestedSubAgents
 from tallystick.live.own_alerts import OwnAlerts
 from tallystick.live.presence import Attended, Presence, unfinished
 from tallystick.live.reading_ahead import ReadingAhead, sessions_of
+from tallystick.live.transcript_places import transcript_of
 from tallystick.live.turns import Turns
 from tallystick.live.undecided import Undecided
 from tallystick.live.unreadable import Doubt, check_plain, read_again
@@ -321,8 +322,8 @@ class HookPipeline:
     def _look_at_transcript(self, agent: str, payload: Payload) -> None:
         """Read on in the second witness's file first. Whatever is wrong with that, what the hook reported is recorded."""
         try:
-            if payload.transcript is not None:
-                self._follow(agent, payload.session, payload.transcript)
+            if (path := transcript_of(agent, payload)) is not None:
+                self._follow(agent, payload.session, path)
             if payload.begins or payload.asks is not None:
                 self._transcripts.poll(agent, payload.session)
         except Exception as error:

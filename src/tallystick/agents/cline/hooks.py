@@ -75,7 +75,7 @@ def parse(data: bytes, event: str | None) -> Payload:
         events=(_opening(telling), *telling.steps(_EVENTS, event)),
         asks=asks,
         begins=event in ("TaskStart", "TaskResume"),
-        ends=event in ("TaskComplete", "SessionShutdown") and telling.session == telling.root,
+        ends=event == "TaskComplete" or (event == "SessionShutdown" and telling.session == telling.root),
         timed=telling.ts is not None,
     )
 
