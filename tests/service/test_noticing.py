@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -17,8 +18,12 @@ import pytest
 from tallystick.capture import recorder
 from tallystick.capture.place import Place
 from tallystick.capture.receipts import Deliveries
+from tallystick.capture.surroundings import Surroundings
 from tallystick.journal.home import Home
 from tallystick.model.recorded import Recorded
+from tallystick.setup.doctor import examine
+from tallystick.setup.install import install
+from tallystick.setup.status import store_status
 from tests.service.faults import before, gaps, prompt, run_hook, steps, wait_for, wait_for_calls
 from tests.support import hooks, recorders
 
@@ -204,3 +209,94 @@ def test_hooks_of_a_store_without_the_file_note_nothing(home: Home) -> None:
     wait_for(lambda: alerts(home, "tally.tampering"))  # that it was removed
     assert Place(home.folder).deliveries.exists()
     assert gaps(home) == []
+
+
+# Agents that are not heard --------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def user(tmp_path: Path, home: Home, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The home folder of a user with Claude Code, which calls our hook; the recorder is of this user."""
+    monkeypatch.setenv("HOME", str(tmp_path / "user"))
+    (tmp_path / "user" / ".claude" / "projects" / "-home-dev").mkdir(parents=True)
+    install(home, "claude-code", Surroundings(user=tmp_path / "user"))
+    return tmp_path / "user"
+
+
+def session_start(session: str) -> dict[str, object]:
+    return {"session_id": session, "cwd": "/home/dev/project", "hook_event_name": "SessionStart", "source": "startup"}
+
+
+def shown(home: Home, session: str) -> str:
+    """What Claude Code shows its user at the start of a session."""
+    out = run_hook(home.folder, session_start(session)).stdout
+    return str(json.loads(out)["systemMessage"]) if out else ""
+
+
+def transcript(user: Path, session: str) -> Path:
+    return user / ".claude" / "projects" / "-home-dev" / f"{session}.jsonl"
+
+
+def write(path: Path, session: str, text: str = "hi") -> None:
+    """Append a line as Claude Code does."""
+    at = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    said = {
+        "type": "user",
+        "sessionId": session,
+        "timestamp": at,
+        "uuid": text,
+        "message": {"role": "user", "content": text},
+    }
+    with path.open("a") as file:
+        file.write(json.dumps(said) + "\n")
+
+
+def test_hooks_that_are_taken_out_of_the_settings_are_noticed_and_told_everywhere(home: Home, user: Path) -> None:
+    settings, where = user / ".claude" / "settings.json", Surroundings(user=user)
+    recorders.start(home.folder)
+    run_hook(home.folder, session_start("before"))
+    said = json.loads(settings.read_bytes())
+    settings.write_text(json.dumps({**said, "hooks": {}}))
+    wait_for(lambda: alerts(home, "tally.unhooked"))
+    text = f"the hooks of claude-code are gone from {settings}"
+    assert [alert.text("content.text") for alert in alerts(home, "tally.unhooked")] == [text]
+    assert store_status(home).silences == (text,)
+    assert text in [check.found for check in examine(home, where) if check.name == "noticed"]
+    assert text in shown(home, "after")
+    assert shown(home, "later") == "", "once"
+    settings.write_text(json.dumps(said))
+    wait_for(lambda: store_status(home).silences == ())
+    assert len(alerts(home, "tally.unhooked")) == 1
+
+
+def test_a_session_that_grows_without_a_word_of_a_hook_is_noticed_and_one_that_is_heard_is_not(
+    home: Home, user: Path
+) -> None:
+    heard, unheard = (f"{number}1cacf39-0bfe-4715-9688-4dec476ed256" for number in (1, 2))
+    recorders.start(home.folder)
+    run_hook(home.folder, {**session_start(heard), "transcript_path": str(transcript(user, heard))})
+    for session in (heard, unheard):
+        write(transcript(user, session), session)
+    below = transcript(user, heard).with_suffix("") / "subagents"
+    below.mkdir(parents=True)
+    write(below / "agent-a1.jsonl", heard)
+    write(transcript(user, "agent-a2"), heard)  # as versions of before named the files of sub-agents
+    wait_for(lambda: alerts(home, "tally.unheard"))
+    [alert] = alerts(home, "tally.unheard")
+    text = f"claude-code works in a session of which no hook speaks: {transcript(user, unheard)}"
+    assert alert.text("content.text") == text
+    assert store_status(home).silences == (text,)
+    assert text in shown(home, heard)
+
+
+def test_what_a_killed_recorder_missed_is_shown_at_the_start_of_the_next_session(home: Home, user: Path) -> None:
+    killed(home, recorders.start(home.folder))
+    with squatter(home, "as-recorder"):
+        run_hook(home.folder, prompt("claude-code", 1))
+    recorders.start(home.folder)
+    wait_for(lambda: alerts(home, "tally.unrecorded"))
+    text = shown(home, "next")
+    assert "was killed, or failed" in text
+    assert "1 deliveries" not in text
+    assert "1 delivery of hooks is in no record" in text
+    assert user.exists()

@@ -7,6 +7,7 @@ __all__ = [
     "completion_files",
     "content",
     "discover",
+    "grown",
     "hermes_store",
     "history",
     "http",

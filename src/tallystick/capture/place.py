@@ -131,11 +131,6 @@ class Place:
         return found
 
 
-def stranger(pid: int) -> str:
-    """What is said of a process that listens in the recorder's place."""
-    return f"process {pid} listened on the recorder's socket and is not the recorder"
-
-
 def listener(path: Path) -> int | None:
     """The pid of the process that listens on a socket in `run/`, answering or not; None where no one does."""
     try:

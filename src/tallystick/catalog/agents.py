@@ -109,6 +109,11 @@ class Hooks(Entry, frozen=True, kw_only=True):
     untrusted: str = ""
     """What to say while our handlers are not trusted, of an agent that runs none until its user trusts them and that says
     whether that was done. Empty: it runs what its settings name."""
+    heard_in: tuple[str, ...] = ()
+    """Files below the home folder that it writes only in sessions of which hooks speak, by pattern: one that grows while none
+    does is of a session that runs without them."""
+    notice: str = ""
+    """The event at the start of a session whose answer may have a `systemMessage`, which the agent shows its user."""
     afterwards: str = ""
     """What the user must do after an installation."""
     not_run: str = ""

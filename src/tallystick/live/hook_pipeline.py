@@ -27,8 +27,10 @@ from tallystick.live.alerts import LiveAlerts, decided_step
 from tallystick.live.configuration import Sighting, environment_of_hook
 from tallystick.live.delivery import Counts, Delivery, Unfinished
 from tallystick.live.endings import Endings
+from tallystick.live.heard import Heard
 from tallystick.live.helpers import Helpers
 from tallystick.live.nested_sub_agents import NestedSubAgents
+from tallystick.live.notice import notice
 from tallystick.live.own_alerts import OwnAlerts
 from tallystick.live.presence import Attended, Presence, unfinished
 from tallystick.live.reading_ahead import ReadingAhead, sessions_of
@@ -108,6 +110,7 @@ class HookPipeline:
         """How often `unfinished` has changed."""
         self._gaps = Gaps(session_writer)
         self._alerts = LiveAlerts(session_writer, helpers.look_after)
+        self.heard = Heard(session_writer.home.folder / "run" / "heard.json")
         self.own_alerts = OwnAlerts(session_writer, self._alerts, self._gaps, self.counts)
         self.agreement = LiveAgreement(session_writer, self._alerts)
         self.checkpoints = Checkpointing(session_writer)
@@ -199,9 +202,12 @@ class HookPipeline:
         try:
             if read.payload.session:
                 self._record_or_note(read.delivery, read.payload, decision)
-            reply = SILENT
             if decision is not None and decision.effect in (Effect.ASK, Effect.DENY):
                 reply = read.adapter.reply(read.payload, decision)
+            elif read.delivery.spooled:
+                reply = SILENT
+            else:
+                reply = notice(read.delivery.agent, read.payload, self.own_alerts.silences)
         except Exception as error:
             return error
         self._remember(read.key, reply)
@@ -275,6 +281,7 @@ class HookPipeline:
 
     def _record(self, delivery: Delivery, payload: Payload, decision: Decision | None) -> None:
         self._look_at_transcript(delivery.agent, payload)
+        self.heard.note(delivery.agent, payload)
         if not delivery.spooled:
             self._whereabouts.note(delivery.agent, payload)
             self.changes += self._presence.note(delivery.agent, payload, delivery.peer)

@@ -32,6 +32,10 @@ KILLED = "tally.killed"
 """The rule of an alert that a recorder gives which finds that the one before it did not end by itself."""
 UNRECORDED = "tally.unrecorded"
 """The rule of an alert of deliveries that hooks made and no recorder has."""
+UNHOOKED = "tally.unhooked"
+"""The rule of an alert of hooks that were installed and are gone from their agent's settings."""
+UNHEARD = "tally.unheard"
+"""The rule of an alert of an agent that works in a session of which no hook speaks."""
 DISAGREEMENT = "tally.disagreement"
 """The rule of an alert that making a decision again gives: the record says another answer."""
 _CHAIN = "content.chain"  # a plain digest of words is not a member of `meta`: anyone who sees it could try words
@@ -186,6 +190,20 @@ def alert_of_unrecorded(session: str, count: int, agents: Sequence[str], *, crea
         message=f"{count} {'delivery' if count == 1 else 'deliveries'} that no one recorded: hooks of "
         f"{', '.join(agents)} were answered by a process that is not the recorder, or what they kept was removed.",
         evidence={"events": count, "agents": list(agents)},
+        created_at=created_at,
+        source=Source.WATCH,
+    )
+
+
+def alert_of_silence(session: str, rule: str, message: str, *, agent: str, created_at: int) -> Alert:
+    """The alert of an agent that is not heard any more: UNHOOKED or UNHEARD. `session` is the recorder's."""
+    return Alert(
+        session=session,
+        severity="high",
+        effect=Effect.WARN,
+        rule=rule,
+        message=message,
+        evidence={"agent": agent},
         created_at=created_at,
         source=Source.WATCH,
     )

@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 
 from tallystick.capture.place import Place
+from tallystick.capture.surroundings import Surroundings
 from tallystick.ingest.adapters import adapters
 from tallystick.ingest.transcript_follower import TranscriptFollower
 from tallystick.journal.home import Home
@@ -21,7 +22,7 @@ from tallystick.service.aside import in_a_thread
 from tallystick.service.deciders import Deciders
 from tallystick.service.guarding import Guarding
 from tallystick.service.indexing import Indexing
-from tallystick.service.noticing import Noticing, Teller
+from tallystick.service.noticing import Noticing
 from tallystick.service.process_log import log_to
 from tallystick.service.server import Chores, Server
 from tallystick.service.shadowing import Shadowing
@@ -53,7 +54,7 @@ def _server(home: Home, place: Place, template: Template, idle_seconds: float | 
         deciders=deciders,
         warm=_warm,
         http=read_setting(home, "service.http") == "on",
-        noticing=Noticing(place.spool, Teller(alarm=live.own_alerts.alarm, unrecorded=live.own_alerts.unrecorded)),
+        noticing=Noticing(live.session_writer, live.heard, live.own_alerts, _user()),
         shadowing=Shadowing(home, live.endings.closed, lambda: indexing.is_current),
     )
     return Server(place, live, chores, idle_seconds=idle_seconds)
@@ -85,6 +86,10 @@ def make_live(
         Helpers(decide, transcripts, look_after=look_after, configuration=configuration, aside=aside),
         monotonic=time.monotonic,
     )
+
+
+def _user() -> Surroundings:
+    return Surroundings(user=Path.home(), environment=dict(os.environ))
 
 
 def _warm() -> None:

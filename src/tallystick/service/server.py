@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import msgspec
 
 from tallystick.agents.hooks import Reply
-from tallystick.capture.place import Place, listen, stranger
+from tallystick.capture.place import Place, listen
 from tallystick.capture.receipts import Deliveries
 from tallystick.capture.recorder import STATUS, STOP, WORKING
 from tallystick.errors import FormatError, JournalError, TallystickError
@@ -192,7 +192,7 @@ class Server:
 
     def _note_stranger(self, pid: int | None) -> None:
         if pid is not None:
-            self.live.own_alerts.alarm(stranger(pid))
+            self.live.own_alerts.stranger(pid)
 
     async def _resume(self) -> None:
         self.live.resume(read_unfinished(self.place.unfinished))

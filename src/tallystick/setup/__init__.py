@@ -8,9 +8,11 @@ __all__ = [
     "demo",
     "doctor",
     "install",
+    "missing_hooks",
     "new_agent",
     "purge",
     "shadows",
     "status",
+    "unheard",
     "up",
 ]

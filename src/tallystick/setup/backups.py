@@ -28,6 +28,8 @@ class Backup(msgspec.Struct, frozen=True, kw_only=True):
     """It was there before us; its content is kept beside this note."""
     folders: tuple[str, ...] = ()
     """The folders that we made for it, outermost first."""
+    events: tuple[str, ...] = ()
+    """Those that call our hook since; empty in notes of before."""
 
     def is_untouched(self, content: bytes) -> bool:
         """Whether the file is as we left it."""
@@ -42,6 +44,16 @@ def digest(content: bytes) -> str:
 def read_backup(home: Home, agent: str, path: Path) -> Backup | None:
     """What is known of a file; None if nothing is, or nothing that can be understood."""
     return _read(_folder(home, agent, path) / _NOTE)
+
+
+def backups_of(home: Home, agent: str) -> Path:
+    """The folder that has a folder a file of an agent that we changed."""
+    return home.folder / "backups" / agent
+
+
+def note_of(home: Home, agent: str, path: Path) -> Path:
+    """Where what is known of a file is kept; written with each installation."""
+    return _folder(home, agent, path) / _NOTE
 
 
 def read_before(home: Home, agent: str, path: Path) -> bytes | None:
@@ -78,12 +90,12 @@ def forget(home: Home, agent: str, path: Path) -> None:
 
 def changed_files(home: Home, agent: str) -> list[Path]:
     """All files of an agent that we changed and did not restore, in a project or not."""
-    notes = sorted((home.folder / "backups" / agent).glob(f"*/{_NOTE}"))
+    notes = sorted(backups_of(home, agent).glob(f"*/{_NOTE}"))
     return [Path(backup.path) for note in notes if (backup := _read(note)) is not None]
 
 
 def _folder(home: Home, agent: str, path: Path) -> Path:
-    return home.folder / "backups" / agent / sha256(str(path).encode("utf-8", "surrogateescape")).hexdigest()[:16]
+    return backups_of(home, agent) / sha256(str(path).encode("utf-8", "surrogateescape")).hexdigest()[:16]
 
 
 def _read(note: Path) -> Backup | None:

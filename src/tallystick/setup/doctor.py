@@ -29,7 +29,9 @@ from tallystick.journal.home import Home
 from tallystick.journal.keys import load_key
 from tallystick.journal.read import read_session
 from tallystick.journal.signing import signer_place
+from tallystick.live.silences import read_silences, standing
 from tallystick.model.moments import write_time
+from tallystick.policy.alert import KILLED, UNHOOKED
 from tallystick.recording.own_session import RECORDER
 from tallystick.recording.store_identity import read_store
 from tallystick.seal.keys import did_key
@@ -60,6 +62,7 @@ def examine(home: Home, where: Surroundings, *, now: Callable[[], float] = time.
     yield from _recorder(home)
     yield from index_checks(home)
     yield from _gaps(home, now())
+    yield from _silences(home, now())
     yield from _guard(home, now())
     for agent in agents(home, where):
         if agent.is_found or agent.hooked:
@@ -296,6 +299,16 @@ def _gaps(home: Home, now: float) -> Iterator[Check]:
         kinds = ", ".join(sorted({str(step.meta.get("reason")) for step in found}))
         text = f"{len(found)} in the last day: {kinds}"
         yield Check(name="gaps", state=State.WARN, found=text, mend="tally log --agent tallystick --type gap")
+
+
+def _silences(home: Home, now: float) -> Iterator[Check]:
+    """What the recorder noticed of what it does not hear."""
+    for one in standing(read_silences(home.folder / "run"), datetime.fromtimestamp(now, UTC)):
+        mend = f"tally alerts --rule {one.rule}"
+        if one.rule == UNHOOKED:
+            mend = f"tally install {one.about}, or tally uninstall {one.about} if that is meant"
+        if one.rule != KILLED:  # the recorder says so itself
+            yield Check(name="noticed", state=State.WARN, found=one.said, mend=mend)
 
 
 def _own_steps(home: Home) -> Iterator[Any]:

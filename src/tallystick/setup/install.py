@@ -250,12 +250,13 @@ def _install_file(home: Home, adapter: HookAdapter, file: SettingsFile, change: 
 def _base(home: Home, adapter: HookAdapter, file: SettingsFile, change: FileReport) -> tuple[bytes, Backup]:
     """What the file is without us, and the note of that."""
     assert change.after is not None, "something is written"
-    note = Backup(path=str(change.path), after=digest(change.after), existed=False)
+    after, events = change.after, adapter.hooked(file, change.after)
+    note = Backup(path=str(change.path), after=digest(after), existed=False, events=events)
     if change.before is None:
         return b"", note
     known = read_backup(home, adapter.NAME, change.path)
     if known is not None and known.is_untouched(change.before):
-        note = msgspec.structs.replace(known, after=note.after)
+        note = msgspec.structs.replace(known, after=note.after, events=events)
         return read_before(home, adapter.NAME, change.path) or b"", note
     before = change.before
     if _at(change.path, lambda: adapter.hooked(file, before)):

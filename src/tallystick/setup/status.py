@@ -24,6 +24,7 @@ from tallystick.graph.queries import SessionFilter, SessionRow, list_sessions, o
 from tallystick.journal.home import Home
 from tallystick.journal.ledger import read_note
 from tallystick.journal.signing import signer_place
+from tallystick.live.silences import read_silences, standing
 from tallystick.model.moments import write_time
 from tallystick.model.recorded import Recorded
 from tallystick.recording.checkpoints.write import Rules, read_rules
@@ -114,6 +115,8 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     bundles: dict[str, int]
     """What was taken in and handed out, as the ledger says: `import` and `export` entries."""
     guard: Guard
+    silences: tuple[str, ...] = ()
+    """What the recorder noticed of what it does not hear: hooks that are gone, deliveries that are in no record."""
 
 
 def store_status(home: Home, *, now: datetime | None = None) -> Status:
@@ -156,6 +159,7 @@ def store_status(home: Home, *, now: datetime | None = None) -> Status:
         alerts=counted.alerts,
         attributions=counted.attributions,
         guard=_guard(home, (now or datetime.now(UTC)).timestamp()),
+        silences=tuple(one.said for one in standing(read_silences(home.folder / "run"), now or datetime.now(UTC))),
         bundles={kind: sum(entry.type == kind for entry in ledger) for kind in ("import", "export")},
     )
 

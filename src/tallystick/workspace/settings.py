@@ -102,6 +102,13 @@ SETTINGS = (
         "be asked.",
     ),
     Setting(
+        key="hooks.unheard",
+        default="on",
+        choices=("on", "off"),
+        does="Whether an alert is raised when an agent with our hooks works in a session of which none speaks. `off` where "
+        "its files also come from other machines.",
+    ),
+    Setting(
         key="journal.fsync",
         default="batch",
         choices=("batch", "always"),

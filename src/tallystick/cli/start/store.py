@@ -83,6 +83,7 @@ def _facts(found: Status) -> Iterator[tuple[str, str]]:
     yield "epochs", one_line(found.guard.epochs or "")
     yield "anchors", ", ".join(map(one_line, found.guard.anchors)) or "none"
     yield from (("ALARM", one_line(alarm)) for alarm in found.guard.alarms)
+    yield from (("NOTICED", one_line(said)) for said in found.silences)
     yield (
         "evidence",
         f"of {counted(found.guard.evidence, 'alarm')}, below trust/evidence" if found.guard.evidence else "",
