@@ -42,27 +42,27 @@ class Heard:
         """Go on with what is in a file; nothing, if it is missing or damaged."""
         self._file = file
         self._now = now
-        self._known: dict[tuple[str, str], Spoke] = {}
+        self._last: dict[tuple[str, str], Spoke] = {}
         self.looked = 0.0
         try:
             kept = msgspec.json.decode(read_whole(file), type=HeardState)
         except (OSError, JournalError, msgspec.DecodeError):
             return
         self.looked = kept.looked
-        self._known = {(one.agent, one.session): one for one in kept.spoke}
+        self._last = {(one.agent, one.session): one for one in kept.spoke}
 
     def note(self, agent: str, payload: Payload) -> None:
         """A hook spoke."""
         session = payload.session.partition("/")[0].partition("~")[0]
-        before = self._known.pop((agent, session), None)
+        before = self._last.pop((agent, session), None)
         transcript = payload.transcript or (before.transcript if before is not None else "")
-        self._known[agent, session] = Spoke(agent=agent, session=session, transcript=transcript, at=self._now())
-        while len(self._known) > _MOST:
-            self._known.pop(next(iter(self._known)))
+        self._last[agent, session] = Spoke(agent=agent, session=session, transcript=transcript, at=self._now())
+        while len(self._last) > _MOST:
+            self._last.pop(next(iter(self._last)))
 
     def spoke(self) -> tuple[Spoke, ...]:
         """All that is known."""
-        return tuple(self._known.copy().values())
+        return tuple(self._last.copy().values())
 
     def keep(self, looked: float) -> None:
         """Leave it to the next recorder. Raises JournalError: it cannot be written."""
