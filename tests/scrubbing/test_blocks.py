@@ -16,6 +16,7 @@ BLOCKS = {
     "PPP": f"# client server secret IP\nbob * {SECRET} *\n",
     "a list in brackets": f"passwords: [{SECRET}, swordfishing]",
     "a list in lines": f"passwords:\n  - swordfishing\n  - {SECRET}\n",
+    "a line of settings": f"COOKIE_KEYS={SECRET}x8Kq2,{SECRET}mP0zR",
     "a list in code": f'passwords = ["a", "{SECRET}"]',
     "a list in JSON": f'{{"region": "eu", "passwords": ["{SECRET}"]}}',
     "a list in JSON in a string": f'{{\\"passwords\\": [\\"{SECRET}\\"]}}',

@@ -177,6 +177,7 @@ REVIEWED = {
     "_LOGIN": "words and blanks take turns; 16 blanks",
     "_LONG_OPENING": "a dot ends each of two words of 12 letters",
     "_NETRC": "words and blanks take turns; at most nine words",
+    "_CODE_BEFORE": "a blank ends each word, and is in none; three words",
     "_CODE": "a blank begins each word, and is in none; six words",
     "_BELOW": "backslashes before a line end; three of them",
     "_DIGITS": "a blank begins each word, and is in none; six words",
@@ -188,6 +189,8 @@ REVIEWED = {
     "_LIST_ITEMS": "signs and codes take turns, and nothing follows",
     "_PAIR": "a blank begins each word, and is in none; six words",
     "_PHRASE": "a blank ends each word, and is in none",
+    "_TOLD_PHRASE": "a blank begins each word, and is in none",
+    "_VALUES": "a comma begins each value, and is in none",
     "_TOLD": "a blank begins each word, and is in none; six words",
     "_PUTTY": "blanks and base64 take turns; nothing follows",
     "_SIGN": "a backslash begins each repeated part; 24 of them",
@@ -223,6 +226,11 @@ def patterns() -> Iterator[tuple[str, bytes]]:
                 yield name, value.pattern
     for shape in shapes.SHAPES:
         yield shape.kind, shape.body
+    facts = places._FACTS
+    yield from ((address.kind, address.pattern.encode()) for address in facts.addresses)
+    yield from ((form.kind, form.pattern.encode()) for form in facts.beside)
+    for middle in facts.middles:
+        yield middle.kind, middle.before.encode() + middle.body.encode()
 
 
 def _nests(tree: Any, *, inside: bool) -> bool:

@@ -69,3 +69,28 @@ def test_of_cookies_only_values_made_by_chance_are_replaced() -> None:
 @each_case("text, clean")
 def test_passwords_among_the_options_of_commands(text: str, clean: str) -> None:
     assert scrubbed(text) == clean
+
+
+BESIDE = {
+    "a session that is signed": "GET /x?code=hLcNq3YmVvNIKbCmMRzBcRzG961mxd HTTP/1.1",
+    "a webhook": "https://hook.eu1.make.com/x8kq2lmp0zr4ty7wv1n3c5b6",
+    "a call of C": 'curl_easy_setopt(curl, CURLOPT_USERPWD, "bob:VelvetLantern7");',
+    "a token of Telegram": "1234567890:AAx8Kq2LmP0zR4tY7wV1n3C5b6N8m0Q2s4U6w",
+    "a key of Mailchimp": "803aeb3b494b9e63bcf4dfbaa011934b-us14",
+    "a token of Discord": "the Discord bot: MTk4NjIyNDgzNDcxOTI1MjQ4.Gx8Kq2.ZnCjm1XVW7vRze4b7Cq4se7kKWsAbCdEfGh1",
+    "a token of Airtable": "Airtable: patxNv77C9tw1FuOB.421771ee549d76928ac182b8d28e8bf63b03a7ac0c7286fe52b4b3e14d83a919",
+    "SQL": "EXEC sp_addlogin 'bob', 'VelvetLantern7', 'master';",
+}
+
+
+@each("form", list(BESIDE))
+def test_a_secret_is_known_by_what_is_around_it(form: str) -> None:
+    assert "‹secret:" in scrubbed(BESIDE[form])
+
+
+@each(
+    "text",
+    ["/a.js?key=value", "?code=200", "hc-ping.com/", "a Discord channel", "the path of Airtable", "x-us1.example.org"],
+)
+def test_what_is_like_an_address_with_a_secret_stays(text: str) -> None:
+    assert scrubbed(text) == text

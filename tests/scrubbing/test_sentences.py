@@ -25,6 +25,17 @@ TOLD = {
     "Benutzername bob, Kennwort @": "rUV34RpAHF4",
     "Der API-Schlüssel ist @": "0zchnRNbHWtawxf7BdRdCWfYUBNHin4D",
     "Le mot de passe est @": "velvetlantern",
+    "try @ as the password": "Harbor1991$",
+    "I used '@' as the master password": "velvetlantern",
+    "The password has been changed to @.": "Harbor1991$",
+    "The db password's @": "Harbor1991$",
+    "(pw @)": "Harbor1991$",
+    "You can log in with bob / @ there": "Harbor1991$",
+    'The passphrase for the key is "@"': "thunder turtle marble coffee",
+    "I rotated the API token, the new one is @": "94Uz66djIXqvnN2fWU2ytwfnatnjtXeh2VlR9so6",
+    "G-@ is your Google verification code.": "976457",
+    "Ich habe das Kennwort auf @ geändert": "Harbor1991$",
+    "パスワードは@です": "Harbor1991x",
     "la clave del wifi es @": "m4rbl3_coffee!31",
 }
 SAID = """
@@ -46,6 +57,13 @@ recovery codes are shown once
 the password policy is strictest
 def rotate(token: typing.Union[bytes, str])
 the password is SHA256
+Reset the password to continue.
+password: z.string().min(8)
+use it as the default
+Passwort: erforderlich
+Пароль: обязательное поле
+A senha é obrigatória
+spin: 1200
 with password authentication2
 """
 

@@ -39,7 +39,10 @@ def _spellings(word: str) -> set[str]:
     return written
 
 
-LITERALS = tuple(sorted(set().union(*map(_spellings, [*_WORDS.split(), "pass ="]))))
+_AS_WRITTEN = [
+    "pass =", "pw =", "_salt", "_SALT", "pepper", "keyMaterial", "-Auth:", '-Auth"', "auth[]", "pre_shared",
+]  # fmt: skip
+LITERALS = tuple(sorted(set().union(*map(_spellings, [*_WORDS.split(), *_AS_WRITTEN]))))
 """What every name that says "secret" has in it."""
 
 _IN_NAME = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-$"
@@ -48,7 +51,7 @@ _SIGNS = b'=":'
 """What some literals end in, so that they are no words of sentences; it is not of the name."""
 _REST = pattern_of(rb"[A-Za-z0-9_.-]{0,64}")
 _SPACE = rb"(?:[ \t]|\\+t(?![A-Za-z0-9_]))"
-_CLOSE = rb"""(?:\\{0,7}["'`])?(?:\]|\}\}?)?(?:\*\*)?"""
+_CLOSE = rb"""(?:\\{0,7}["'`])?(?:\]["'`]?|\}\}?)?(?:\*\*)?"""
 _TYPE = (
     rb":[ ]{0,2}&?(?:'static )?[A-Za-z][A-Za-z0-9_.]{0,24}(?:\[[a-zA-Z]{1,12}\])?"
     rb"(?: ?\| ?(?:None|null|undefined))?\??[ ]{0,2}=|(?:\[\]|[ ]As[ ]String|[ ]string)[ ]{0,2}="
@@ -57,7 +60,13 @@ _TYPE = (
 _SIGN = pattern_of(
     _CLOSE
     + rb"(?:"
-    + rb"=>(?:\s|\\+n){1,24}string\([0-9]{1,6}\)[ ](?=\\{0,7}[\"'])"
+    + rb":</[a-z]{1,8}>\s{0,16}(?:<[a-z]{1,8}>){0,2}(?=[^\s<>]{4,200}(?:</|<br|\s|\Z))|"
+    + rb"[ ]?:[ ]?\{\s{0,12}\\{0,7}[\"'](?:value|defaultValue|default)\\{0,7}[\"']\s?:\s?(?=\\{0,7}[\"'])"
+    + rb"|:(?:(?:\\+n|\r?\n)[ \t]{1,16}(?:Type|Description|NoEcho|MinLength|MaxLength): [^\r\n\\]{1,80}){0,5}"
+    + rb"(?:\\+n|\r?\n)[ \t]{1,16}Default:[ ]"
+    + rb"|\)\.(?:type|fill|sendKeys|send_keys|setValue)\((?=[\"'`])"
+    + rb"|[ ][A-Za-z:]{1,24}=[\"'][^\"'<>]{0,80}[\"']>(?=[^\s<>]{4,200}</)"
+    + rb"|=>(?:\s|\\+n){1,24}string\([0-9]{1,6}\)[ ](?=\\{0,7}[\"'])"
     + rb"|[ ]\{[ ](?:(?:private |protected )?(?:get|set|init);[ ]){1,2}\}[ ]=[ ]|"
     + (
         _SPACE
@@ -70,16 +79,19 @@ _SIGN = pattern_of(
     + rb"|[ ]{1,4}(?:is|was|to)(?: now)?:?[ ]{1,4}"
     + rb"|[ ]{1,2}(?:-|->|\xe2\x86\x92|\xe2\x80\x93|\xe2\x80\x94)[ ]{1,2}"
     + rb"""|,?(?:[ \t\r\n]|\\+[rnt]|- ){0,24}\\{0,7}["']?(?:Parameter)?[vV]alue\\{0,7}["']?[ ]{0,4}[:=][ ]{0,4}"""
-    + rb"""|[ ]{0,2},[ ]{0,12}(?=\\{0,7}["'`])"""
+    + rb"""|[ ]{0,2},[ ]{0,12}(?=(?:<<)?\\{0,7}["'`])"""
     + rb"""|(?<=["'])[ ]{1,4}(?:value|content)=(?=["'])"""
     + rb"""|[ ]{1,4}(?=\\{0,7}["'])|\{(?=["'])"""
     + rb"|[ ]{1,4}(?:0|7|plain|cleartext)[ ]{1,4}(?=\S{4,128}\s{0,4}(?:\n|\Z))|[ ]encoding=[\"']base64[\"']>"
     + rb"|(?<=[A-Za-z0-9\"'])>(?:<!\[CDATA\[)?(?=[^\s<>\[\]]{4,200}(?:\]\]>)?</)"
-    + rb"|</[a-z]{1,8}>\s{0,16}<[a-z]{1,8}>(?=[^\s<>]{4,200}</)|>\s{0,16}<[Vv]alue>(?=[^\s<>]{4,200}</)"
+    + rb"|:?</[a-z]{1,8}>\s{0,16}(?:<[a-z]{1,8}>){0,2}(?=[^\s<>]{4,200}(?:</|<br|\s|\Z))"
+    + rb"|>\s{0,16}<[Vv]alue>(?=[^\s<>]{4,200}</)"
     + rb"|[ ]?\|[ ]{1,24}(?=[^\s|]{4,200}[ ]{1,24}\|)"
     + rb")"
 )
-_FLAG_SIGN = pattern_of(rb"[ ]{1,4}(?!-|[=:>|][ =])|=")
+_FLAG_SIGN = pattern_of(
+    rb"[ ]{1,4}(?!-|[=:>|][ =])|=|\\{0,3}[\"'],\s{0,8}(?=\\{0,3}[\"'][^-])|(?:\\+n|\r?\n)[ \t]{0,16}-[ ](?!-)"
+)
 _ALIGNED = pattern_of(
     rb"[ \t]{2,24}(?=\S{4,128}(?:\s|\\+[nr]|\Z))|[ \t](?=[^\s\\]{4,128}[ \t]{0,4}(?:[\r\n]|\\+[nr]|\Z))"
 )
@@ -94,7 +106,9 @@ _LINE_START = pattern_of(
     rb"(?:(?:[A-Za-z]{1,10} ){0,3}|export |set |setx |declare -x |local "
     rb"|ENV |ARG |- |\$env:|-e |--env |SetEnv |Environment=)?\"?\$?\Z"
 )
-_OPENING = pattern_of(rb"""(?:[bruflN@$]{1,2}(?=["'`]))?(?:\(\s{0,16})?(\\{0,15})(["'`])(?!\2)|(?P<three>"{3}|'{3})""")
+_OPENING = pattern_of(
+    rb"""(?:[bruflN@$]{1,2}(?=["'`])|<<(?="))?(?:\(\s{0,16})?(\\{0,15})(["'`])(?!\2)|(?P<three>"{3}|'{3})"""
+)
 _LONG_OPENING = pattern_of(
     rb"""(?:[a-z_]{1,12}\.){0,2}(?:r?\#?|from_?[A-Za-z]{0,8}\(|[Ss]tring::from\(|(?:String|bytes\.fromhex|env"""
     rb"""|getenv|str|b64decode|fromHex|Buffer\.from)\()(?=["'])"""
@@ -104,7 +118,7 @@ _LONG_QUOTES = pattern_of(
     rb"""q\{(?P<d>[^{}\s]{4,256})\}|\[\[(?P<e>[^\[\]\s]{4,256})\]\]|r#"(?P<f>[^"\n]{4,256})"#)"""
 )
 _DEFAULT = pattern_of(
-    rb"""[^\n"'`]{0,80}(?:\|\||\?\?)[ ]{0,2}(?=["'`])|(?:os\.|process\.|std::)?(?:env|getenv|enviro"""
+    rb"""[^\n=;]{0,80}(?:\|\||\?\?| or)[ ]{0,2}(?=["'`])|(?:os\.|process\.|std::)?(?:env|getenv|enviro"""
     rb"""n|ENV|System\.getenv)[.\w]{0,12}\(?\[?["'][A-Za-z_]{1,64}["'][)\]]?,? ?(?:\|\||\?\?|or|,)? ?(?=["'])"""
 )
 _LONG_SIGNS = (b'"', b"'", b"%", b"q", b"Q", b"[", b"r")
@@ -135,7 +149,7 @@ _TAG = pattern_of(
 _SAID = pattern_of(rb"[ ](?:is|was|to|now)[ ]{1,4}\Z")
 _COMPARED = pattern_of(rb"[=!]==?[ ]{0,4}\Z")
 _PAIRS = (b":", b"=")
-_PAIR_BEFORE = pattern_of(rb"[{ ][A-Za-z_]{1,32}[:=][^\s{}\"'():=]{1,64},?[ ]\Z")
+_PAIR_BEFORE = pattern_of(rb"\$\{\Z|[{ ][A-Za-z_]{1,32}[:=][^\s{}\"'():=]{1,64},?[ ]\Z")
 _PAIR_AFTER = pattern_of(rb"\}|,?[ ][A-Za-z_]{1,32}[:=][^\s\"'():=]{1,64}[,} ]")
 _CAMEL = pattern_of(rb"[a-z][A-Z][a-z]")
 _CLASS = pattern_of(rb"[A-Z][A-Za-z]*[a-z][A-Z][A-Za-z]*\Z")
@@ -196,8 +210,7 @@ def claim(data: bytes, name: Name) -> Claim | None:
     clearly = says(data[begin:after].decode("ascii", "replace"))
     if clearly is Says.NOTHING:
         return None
-    is_option = data[begin : begin + 1] == b"-"
-    if is_option:
+    if data[begin : begin + 1] == b"-":
         clearly = max(clearly, Says.SECRET)
     if _takes_a_word(data, begin):
         flag = _FLAG_SIGN.match(data, after)
@@ -208,7 +221,7 @@ def claim(data: bytes, name: Name) -> Claim | None:
             return Claim(begin, flag.end(), max(clearly, Says.SECRET), stands)
     sign = _SIGN.match(data, after)
     if sign is not None and sign.end() > after:
-        if b"," in sign[0] and not _opens_a_call(data, begin):
+        if _is_of_code(data, begin, sign[0]):
             return None
         return _claimed(data, begin, sign, clearly)
     if clearly is Says.PASSWORD and _begins_line(data, begin):
@@ -218,17 +231,25 @@ def claim(data: bytes, name: Name) -> Claim | None:
     return None
 
 
+def _is_of_code(data: bytes, begin: int, sign: bytes) -> bool:
+    """Whether a sign gives no value: the comma of a list, the stroke of a template."""
+    if b"," in sign:
+        return not _opens_a_call(data, begin)
+    return b"| " in sign and data[begin : begin + 1] == b"."
+
+
 def _opens_a_call(data: bytes, begin: int) -> bool:
     """Whether a name is the first of several values: `setenv("TOKEN", …)`, `{password, …}`; not one of a list."""
     return (
-        data[max(0, begin - 8) : begin].rstrip(b" \\\"'`")[-1:] in (b"(", b"{") or b"alue" in data[begin : begin + 90]
+        data[max(0, begin - 8) : begin].rstrip(b" \\\"'`#.")[-1:] in (b"(", b"{", b"=")
+        or b"alue" in data[begin : begin + 90]
     )
 
 
 def _aligned(data: bytes, begin: int, blanks: re.Match[bytes]) -> Stands:
     """How a word stands that ends the line of a name: beside it, or in a column of its own."""
     is_word = data[begin : blanks.start()].lower() in _WORDS_OF_SENTENCES
-    if len(blanks[0]) > 1 or not is_word:
+    if blanks[0] != b" " or not is_word:
         return Stands.LINE
     return Stands.BARE
 
@@ -288,7 +309,7 @@ def _value(data: bytes, claimed: Claim, limit: int) -> Assignment | None:
         stands = Stands.MEMBER
     quoted = _literal(data, at, limit)
     if quoted is not None:
-        if b"," in data[begin:at] and _CLOSED.match(data, quoted[1]) is None:
+        if b"," in data[begin:at] and data[begin : begin + 1] != b"-" and _CLOSED.match(data, quoted[1]) is None:
             stands = Stands.BARE
         return _judged(data, quoted, clearly, stands or Stands.QUOTED)
     return _bare(data, Claim(begin, at, clearly, stands), limit, is_setting=is_setting)

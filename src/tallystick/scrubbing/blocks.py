@@ -134,27 +134,32 @@ def _listed(word: bytes) -> Find:
     return find
 
 
+_VALUES = pattern_of(rb"=[\"']?(?P<items>[^\s\"',]{8,256}(?:,[^\s\"',]{8,256}){1,9})")
+
+
+def _set(word: bytes) -> Find:
+    """`COOKIE_KEYS=a,b` of an environment file."""
+
+    def find(data: bytes, start: int, limit: int) -> Iterator[Place]:
+        found = _VALUES.match(data, start + len(word))
+        if found is None:
+            return
+        at = found.start("items")
+        for item in found["items"].split(b","):
+            if is_secret(item, Says.SECRET, Stands.LINE):
+                yield Place(at, at + len(item), KIND[Says.SECRET])
+            at += len(item) + 1
+
+    return find
+
+
 _IN_PLURAL = (
     "passwords", "Passwords", "PASSWORDS", "tokens", "Tokens", "TOKENS", "secrets", "Secrets", "SECRETS", "_keys", "_KEYS",
-    "apikeys", "apiKeys", "ApiKeys", "api-keys", "passphrases", "accessKeys", "AccessKeys",
+    "apiKeys", "ApiKeys", "api-keys", "accessKeys",
 )  # fmt: skip
-_LIST_SIGNS = (
-    '": [',
-    '":[',
-    '\\": [',
-    '\\":[',
-    "': [",
-    ": [",
-    " = [",
-    "=[",
-    " = (",
-    "=(",
-    ":\n",
-    "' => [",
-    " := []",
-    " = {",
-)
+_LIST_SIGNS = ('": [', '":[', '\\": [', '\\":[', ": [", " = [", "=[", ":\n", " = {")
 _OF_TOKENS = ("Jwt", "JWT", "jwt", "JwtSettings", "JwtConfig", "JwtOptions", "JwtBearer", "TokenSettings")
+_SETS = ("_KEYS", "TOKENS", "SECRETS", "PASSWORDS")
 _LISTED = {word: _listed(word.encode()) for word in _IN_PLURAL}
 BLOCKS: tuple[tuple[str, Find], ...] = (
     ('variable "', _variable),
@@ -166,6 +171,7 @@ BLOCKS: tuple[tuple[str, Find], ...] = (
     ("# client", _chap),
     ("CHAP", _chap),
     ("userlist", _users),
+    *((f"{word}=", _set(word.encode())) for word in _SETS),
     *((word + sign, find) for word, find in _LISTED.items() for sign in _LIST_SIGNS),
 )
 """Each form with a literal that it has in it."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import cycle
 
 from tallystick.model.pattern import pattern_of
 from tallystick.scrubbing.blocks import AREAS as AREAS_OF_BLOCKS
@@ -57,6 +58,7 @@ def _pgpass(data: bytes, start: int, limit: int) -> Iterator[Place]:
 
 
 _HASHED = pattern_of(rb"\$(?:[1567y]|2[abxy]|apr1|sha1|argon2(?:id?|d)|scrypt)\$[./A-Za-z0-9$=,+-]{20,250}")
+_SHORT_SCHEMES = ("1", "5", "6", "7", "y", "sha1")
 _SCHEMES = ("2a", "2b", "2y", "apr1", "argon2id", "argon2i", "argon2d", "scrypt")
 _NTLM = pattern_of(rb"[0-9]{1,8}:[a-fA-F0-9]{32}:(?P<secret>[a-fA-F0-9]{32})(?=:::)")
 
@@ -194,7 +196,9 @@ _INSERT = pattern_of(
         rb"insert[ \t]{1,4}into[ \t]{1,4}\S{1,80}[ \t]{0,4}\((?P<columns>[^()]{3,1000})\)\s{0,8}values\s{0,8}(?"
         rb"P<rows>\([^\n]{3,2000})", re.IGNORECASE
 )  # fmt: skip
-_CELL = pattern_of(rb"[(,][ \t]{0,4}(?:E?N?'(?P<text>(?:[^'\n]|''){0,400})'|(?P<code>[^,()']{1,100}))")
+_CELL = pattern_of(
+    rb"[(,][ \t]{0,4}(?:[A-Za-z_0-9]{1,24}\()?(?:E?N?'(?P<text>(?:[^'\n]|''){0,400})'|(?P<code>[^,()']{1,100}))"
+)
 
 
 def _identified(data: bytes, start: int, limit: int) -> Iterator[Place]:
@@ -222,7 +226,7 @@ def _insert(data: bytes, start: int, limit: int) -> Iterator[Place]:
         return
     names = [name.strip(b" \"'`[]").decode("utf-8", "replace") for name in found["columns"].split(b",")]
     cells = _CELL.finditer(data, *found.span("rows"))
-    for name, cell in zip(names, cells, strict=False):
+    for name, cell in zip(cycle(names), cells, strict=False):
         text = cell["text"]
         if text is not None and says(name) is Says.PASSWORD and is_secret(text, Says.PASSWORD, Stands.MEMBER):
             yield Place(*cell.span("text"), "password")
@@ -302,7 +306,7 @@ FORMATS: tuple[tuple[str, Find], ...] = (
     ("default login", _netrc),
     *((word, _login) for word in ("login ", "user ", "username ", "account ", "email ", "USER ")),
     *((f":{port}:", _pgpass) for port in (5432, 5433, 6432, 5434, 3306, "*")),
-    *((f"{sign}${scheme}$", _hashed) for scheme in ("1", "5", "6", "7", "y", "sha1") for sign in (":", "'", '"', " ", "=")),
+    *((f"{sign}${scheme}$", _hashed) for scheme in _SHORT_SCHEMES for sign in (":", "'", '"', " ", "=", ">")),
     *((f"${scheme}$", _hashed) for scheme in _SCHEMES),
     (":::", _ntlm),
     *((word, _kubernetes_secret) for word in _SECRET_MANIFESTS),

@@ -142,6 +142,8 @@ def is_told(value: bytes) -> bool:
     """Whether a word that a sentence gives as a password is one, and not what it says of it: "the password is wrong"."""
     if len(value) < _LEAST_WORD or _is_no_value(value) or is_ordinary(value):
         return False
+    if not value.isascii() and not _CLASSES[0].search(value):
+        return False
     if _ONE_WORD.match(value):
         return not _is_said(value.decode("utf-8", "replace").lower())
     if _CLASSES[0].search(value) and _LETTER.search(value):

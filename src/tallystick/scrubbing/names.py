@@ -49,6 +49,7 @@ _MAYBE = frozenset(
         "middlewaretoken",
         "csrfmiddlewaretoken",
         "cookie",
+        "salt",
     )
 )
 """Words that say it alone, at a name's end."""

@@ -36,6 +36,7 @@ def place_of(found: re.Match[bytes] | None, is_too: Callable[[bytes], bool] = la
 
 # Key blocks ----------------------------------------------------------------------------------------------------------
 
+_SSH2 = pattern_of(rb"---- BEGIN SSH2 [A-Z ]{0,12}PRIVATE KEY ----(?P<secret>[^\0]{24,20000}?)---- END SSH2")
 _BLOCK = pattern_of(
     rb"-----BEGIN (?:(?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)?|OpenVPN Static key V1)-----"
     rb"(?P<body>(?:[^-(){};<]|-(?!----)){0,20000})"
@@ -59,6 +60,13 @@ def key_block(data: bytes, start: int, limit: int) -> Iterator[Place]:
         if lines is not None and lines.end() > lines.start():
             stop = lines.end()
     yield Place(start, stop, "private-key")
+
+
+def ssh2_key(data: bytes, start: int, limit: int) -> Iterator[Place]:
+    """A private key as the programs of SSH.com write it."""
+    found = _SSH2.match(data, start)
+    if found is not None:
+        yield Place(*found.span("secret"), "private-key")
 
 
 _PUTTY = pattern_of(
@@ -118,7 +126,7 @@ class _Address(Entry, frozen=True):
     """A text around a secret that is known by what is before it; `random`: the secret must look made by chance."""
 
     kind: str
-    literal: str
+    literals: tuple[str, ...]
     pattern: str
     random: bool = False
 
@@ -194,9 +202,10 @@ def _beside(form: _Beside) -> Find:
 _QUOTES = rb"""(?:\\{0,7}["'`])?"""
 _AUTHORIZATION = pattern_of(
     rb"authorization" + _QUOTES + rb"\]?[ \t]{0,8}(?:[:=,]|=>|(?=[ \t\\]{0,4}[\"']))[ \t]{0,8}" + _QUOTES
-    + rb"(?P<scheme>(?:basic|bearer|token|digest|apikey|api-key|key|bot|jwt|negotiate|ntlm|splunk|sso-key|geniekey)"
+    + rb"(?P<scheme>(?:basic|bearer|token|digest|apikey|api-key|key|bot|jwt|negotiate|ntlm|sharedkey|sharedkeylite"
+    rb"|splunk|sso-key|geniekey)"
     rb"[ =:]{1,4})?"
-    rb"(?P<secret>[A-Za-z0-9._~+/%@-]{6,8192}={0,2})",
+    rb"(?P<secret>[A-Za-z0-9._~+/%@:-]{6,8192}={0,2})",
     re.IGNORECASE,
 )  # fmt: skip
 _SCHEME_SAYS = {b"": Says.TOKEN, b"basic": Says.PASSWORD}
@@ -232,7 +241,7 @@ def cookies(data: bytes, start: int, limit: int) -> Iterator[Place]:
     if found is None:
         return
     for pair in _COOKIE.finditer(data, *found.span("pairs")):
-        if looks_random(pair["value"]) and OPEN_BYTES not in pair["value"]:
+        if looks_random(pair["value"]) and not pair["value"].startswith(b"GA1.") and OPEN_BYTES not in pair["value"]:
             yield Place(*pair.span("value"), "cookie")
 
 
@@ -269,6 +278,7 @@ PLACES: tuple[tuple[str, Find], ...] = (
     ("-----BEGIN ", key_block),
     ("-----END ", key_tail),
     ("Private-Lines:", putty_key),
+    ("---- BEGIN SSH2 ", ssh2_key),
     ("://", address_password),
     *((spelling, authorization) for spelling in ("authorization", "Authorization", "AUTHORIZATION")),
     *((spelling, bearer) for spelling in ("bearer ", "Bearer ", "BEARER ", "bearer, ")),
@@ -276,7 +286,7 @@ PLACES: tuple[tuple[str, Find], ...] = (
     ("AKIA", aws_pair),
     ("ASIA", aws_pair),
     ("LS0tLS1CRUdJTi", encoded_key),
-    *((address.literal, _address(address)) for address in _FACTS.addresses),
+    *((literal, find) for address in _FACTS.addresses for find in (_address(address),) for literal in address.literals),
     *((name, find) for form in _FACTS.beside for find in (_beside(form),) for name in form.names),
     *((literal, _middle(form)) for form in _FACTS.middles for literal in form.literals),
 )
