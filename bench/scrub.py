@@ -7,14 +7,16 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 from bench.corpus import lengthened_sample
 from bench.measure import Figure
 from tallystick.scrubbing.budget import Counts
+from tallystick.scrubbing.finding import _literals as literals_looked_for
 from tallystick.scrubbing.finding import may_hold_secrets, scrub_bytes, scrub_text
+from tallystick.scrubbing.known_values import KnownValues
 from tests.scrubbing.hard_set import harmless, samples
 from tests.scrubbing.hard_set import remains as remains_of
 from tests.scrubbing.labelled_set import labelled_set, remains
@@ -22,6 +24,9 @@ from tests.scrubbing.labelled_set import labelled_set, remains
 ROOT = Path(__file__).parents[1]
 OURS = ("src", "tests/recordings", "docs")
 """Folders of the project with no secret in them: code, prose, and what real agents recorded."""
+
+
+PROSE = b"The quick brown fox jumps over the lazy dog, and then it went home to see what was for dinner that evening. "
 
 
 class Rate(NamedTuple):
@@ -74,10 +79,42 @@ def mistakes() -> tuple[int, int]:
 def figures() -> Iterator[Figure]:
     """Speed: of the quick look that every step gets, and of scrubbing a text in which there is something."""
     data = lengthened_sample() * 8
-    for name, run in (("the quick look", may_hold_secrets), ("scrubbing", lambda text: scrub_bytes(text, Counts()))):
+    yield Figure("the quick look, transcripts of agents", _speed(may_hold_secrets, data), "MB/s")
+    yield Figure("scrubbing, transcripts of agents", _speed(_scrub, data), "MB/s")
+    yield Figure("scrubbing, prose", _speed(_scrub, PROSE * 10_000), "MB/s")
+    known = KnownValues(bytes(32))
+    known.learn({f"Va!{number}ueX9qZ".encode(): "password" for number in range(10)})
+    yield Figure(
+        "scrubbing, prose, with 10 known values", _speed(lambda text: _scrub(text, known), PROSE * 10_000), "MB/s"
+    )
+    yield Figure("the quick look for 10 known values, transcripts", _speed(known.may_be_in, data), "MB/s")
+    speeds = sorted(_speed(_scrub, _flood(literal)) for literal in _literals()[::20])
+    yield Figure("scrubbing, one literal again and again, the slowest", speeds[0], "MB/s")
+    yield Figure("scrubbing, one literal again and again, the median", speeds[len(speeds) // 2], "MB/s")
+    numbered = b"".join(b"DB_PASSWORD=x%d\n" % number for number in range(8_000))
+    yield Figure("scrubbing, names and values, no two alike", _speed(_scrub, numbered), "MB/s")
+
+
+def _scrub(data: bytes, known: KnownValues | None = None) -> bytes:
+    return scrub_bytes(data, Counts(known=known))
+
+
+def _literals() -> list[str]:
+    return [literal.text for literal in literals_looked_for()]
+
+
+def _flood(literal: str) -> bytes:
+    unit = f"{literal}=".encode()
+    return unit * (1_000_000 // len(unit))
+
+
+def _speed(run: Callable[[bytes], object], data: bytes) -> float:
+    best = float("inf")
+    for _ in range(2):
         began = time.process_time()
         run(data)
-        yield Figure(f"{name}, transcripts of agents", len(data) / (time.process_time() - began) / 1e6, "MB/s")
+        best = min(best, time.process_time() - began)
+    return len(data) / best / 1e6
 
 
 def main() -> None:
@@ -88,7 +125,7 @@ def main() -> None:
     count, size = mistakes()
     print(f"replaced in {size / 1e6:.1f} MB of our own files: {count}")
     for figure in figures():
-        print(f"{figure.name:<40} {figure.value:8,.0f} {figure.unit}")
+        print(f"{figure.name:<52} {figure.value:8,.0f} {figure.unit}")
 
 
 if __name__ == "__main__":

@@ -185,8 +185,8 @@ def scrub_bytes(data: bytes, counts: Counts, *, by_form_alone: bool = False) -> 
         TooMuchWorkError: this takes more than the budget of `counts`.
     """
     text, hits = folded(data, _between, counts.budget.spend)
-    if not (hits or counts.repeats or counts.known):
-        return data
+    if not hits and not counts.known:
+        return _scrub_repeats(data, counts)
     if by_form_alone:
         found, encoded = sorted([*_by_form(text.data, hits, counts.budget), *_known(text.data, counts)]), {}
     else:
@@ -265,13 +265,22 @@ def scrub_text(text: str, counts: Counts) -> str:
 
 def scrub_again(text: str, counts: Counts) -> str:
     """A string with a marker for each value that was found elsewhere."""
-    whole = text.encode("utf-8", "surrogatepass")
-    counts.budget.spend_on(len(whole) // _BYTES_A_LOOK)
-    data, hits = folded(whole, counts.repeats.between, counts.budget.spend)
-    found = sorted(_Found(start, end, _AGAIN, kind) for start, end, kind in counts.repeats.spans(data.data, hits))
-    if not found:
+    data = text.encode("utf-8", "surrogatepass")
+    clean = _scrub_repeats(data, counts)
+    if clean is data:
         return text
-    return _edited(data, _edits(found), counts).decode("utf-8", "surrogatepass")
+    return clean.decode("utf-8", "surrogatepass")
+
+
+def _scrub_repeats(data: bytes, counts: Counts) -> bytes:
+    if not counts.repeats:
+        return data
+    counts.budget.spend_on(len(data) // _BYTES_A_LOOK)
+    text, hits = folded(data, counts.repeats.between, counts.budget.spend)
+    found = sorted(_Found(start, end, _AGAIN, kind) for start, end, kind in counts.repeats.spans(text.data, hits))
+    if not found:
+        return data
+    return _edited(text, _edits(found), counts)
 
 
 def _by_form(data: bytes, hits: list[Hit], budget: Budget) -> Iterator[_Found]:
