@@ -1,6 +1,6 @@
 """The store's keys on disk: the log key, which signs, and the keys of fingerprints, of the spool and of known secrets.
 
-Owns four files of 32 secret bytes in hex, readable by this user only; the first alone signs. Must not know what is signed,
+Owns four files of secret bytes in hex, readable by this user only; the first alone signs. Must not know what is signed,
 nor what is compared.
 """
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 from pathlib import Path
+from typing import NamedTuple
 
 from tallystick.errors import JournalError
 from tallystick.journal.durable import sync_folder, write_whole
@@ -17,6 +18,8 @@ from tallystick.journal.opening import open_file, read_whole
 from tallystick.seal.keys import SigningKey
 
 _BYTES = 32
+KNOWN_KEY_BYTES = 64
+"""As long as a key of BLAKE2b can be."""
 _ANOTHER = "restore it from a backup, or remove it: a new one is made, whose fingerprints compare with no earlier ones"
 _ANOTHER_SPOOL = "remove it: a new one is made, and deliveries that wait in the spool are recorded as unauthenticated"
 _ANOTHER_KNOWN = "remove it and known.values beside it: secrets that were found before are then found by rules alone"
@@ -58,7 +61,7 @@ def configuration_key(home: Home) -> bytes:
 
     Raises: JournalError: it cannot be read or made, or is not a key.
     """
-    return _key_at(home, home.configuration_key, "fingerprint key", _ANOTHER)
+    return _key_at(home, home.configuration_key, _Key("fingerprint key", _ANOTHER))
 
 
 def spool_key(home: Home) -> bytes:
@@ -66,7 +69,7 @@ def spool_key(home: Home) -> bytes:
 
     Raises: JournalError: it cannot be read or made, or is not a key.
     """
-    return _key_at(home, home.spool_key, "spool key", _ANOTHER_SPOOL)
+    return _key_at(home, home.spool_key, _Key("spool key", _ANOTHER_SPOOL))
 
 
 def known_key(home: Home, new: bytes | None = None) -> bytes | None:
@@ -76,19 +79,25 @@ def known_key(home: Home, new: bytes | None = None) -> bytes | None:
     """
     if new is None and not home.known_key.exists():
         return None
-    return _key_at(home, home.known_key, "key of known secrets", _ANOTHER_KNOWN, new)
+    return _key_at(home, home.known_key, _Key("key of known secrets", _ANOTHER_KNOWN, KNOWN_KEY_BYTES), new)
 
 
-def _key_at(home: Home, path: Path, what: str, hint: str, new: bytes | None = None) -> bytes:
+class _Key(NamedTuple):
+    what: str
+    hint: str
+    size: int = _BYTES
+
+
+def _key_at(home: Home, path: Path, key: _Key, new: bytes | None = None) -> bytes:
     try:
         if not path.exists():
             home.make_folder(path.parent)
-            _put(path, new or os.urandom(_BYTES))
+            _put(path, new or os.urandom(key.size))
         secret = bytes.fromhex(read_whole(path).decode("ascii"))
     except (OSError, ValueError) as error:
-        raise JournalError(f"cannot read the {what} {path}: {error}", hint=hint) from error
-    if len(secret) != _BYTES:
-        raise JournalError(f"the {what} {path} is damaged", hint=hint)
+        raise JournalError(f"cannot read the {key.what} {path}: {error}", hint=key.hint) from error
+    if len(secret) != key.size:
+        raise JournalError(f"the {key.what} {path} is damaged", hint=key.hint)
     return secret
 
 

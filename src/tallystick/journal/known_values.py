@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from tallystick.errors import JournalError
 from tallystick.journal.durable import exchange_file, one_writer, write_whole
 from tallystick.journal.home import Home
-from tallystick.journal.keys import known_key
+from tallystick.journal.keys import KNOWN_KEY_BYTES, known_key
 from tallystick.journal.opening import open_file, open_to_read
 from tallystick.scrubbing.known_values import MOST_VALUES, KnownValues
 
@@ -89,7 +89,7 @@ class KnownFile:
         """Use the key that is kept; without one, a new one until something is to be kept."""
         kept = known_key(self._home)
         if kept is not None or self._values is None:
-            self._key = kept or os.urandom(32)
+            self._key = kept or os.urandom(KNOWN_KEY_BYTES)
             self._values, self._seen = KnownValues(self._key), (0, 0)
         self._has_kept_key = kept is not None
 

@@ -73,7 +73,7 @@ class KnownValues:
     """The values that are known, under one key."""
 
     def __init__(self, key: bytes) -> None:
-        """None yet. `key`: 32 random bytes, of this machine alone."""
+        """None yet. `key`: at most 64 random bytes, of this machine alone."""
         self._key = key
         self._values: dict[bytes, str] = {}
         """What is kept of each value, by the digest of its plain form; the oldest first."""
