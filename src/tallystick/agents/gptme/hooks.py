@@ -101,7 +101,7 @@ class _Plugins:
         import tomlkit
         from tomlkit.exceptions import TOMLKitError
 
-        self._file, self._before = file, content
+        self._file, self._before, self._is_shorter = file, content, False
         try:
             self._document: Any = tomlkit.parse(content.decode("utf-8"))
         except (TOMLKitError, UnicodeDecodeError) as error:
@@ -160,6 +160,7 @@ class _Plugins:
         if self.store is None:
             return
         del own["home"]
+        self._is_shorter = True
         _drop_if_empty(self._document["plugin"], _OWN)
         _drop_if_empty(self._document, "plugin")
 
@@ -186,6 +187,8 @@ class _Plugins:
         import tomlkit
 
         text = tomlkit.dumps(self._document)
+        if self._is_shorter and text.strip():
+            text = f"{text.rstrip()}\n"  # of the line before our table
         if text.strip() or self._before.strip():
             return text.encode()
         return b""
