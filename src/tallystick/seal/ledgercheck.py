@@ -251,6 +251,8 @@ def _recovery(n: int, meta: dict[str, Json], recent: Iterable[tuple[int, str]]) 
 
     Where one of these sessions is short or missing, someone may have invented the head instead of taking away the session.
     """
+    if meta["cause"] == "new_key":
+        return f"ledger: entry {n} seals a recovery (new_key): {_NEW_KEY.format(meta.get('from', 0))}"
     taken, aside, start = (meta.get(name, 0) for name in ("taken", "aside", "from"))
     first = start if type(start) is int else n
     named = list(dict.fromkeys(session for at, session in recent if at >= first))
@@ -261,6 +263,7 @@ def _recovery(n: int, meta: dict[str, Json], recent: Iterable[tuple[int, str]]) 
     )
 
 
+_NEW_KEY = "root gave the signer another key; the old one is known to have signed the first {} entries"
 _MOST_RECENT = 1_000
 _MOST_NAMED = 5
 

@@ -389,6 +389,23 @@ def vault_owner(path: Path) -> tuple[PublicKey, frozenset[int]]:
         raise JournalError(f"{path} is damaged: {error}", hint="restore the whole file; a part is worse") from error
 
 
+def signed_heads(path: Path) -> tuple[tuple[int, str], ...]:
+    """Size and root (hex) of the heads that a log's file remembers, in their order; a signer may be holding it.
+
+    Raises:
+        JournalError: it cannot be read, or is damaged.
+    """
+    try:
+        lines = path.read_bytes().rpartition(b"\n")[0].split(b"\n")[1:]
+        found = [_SIGNED.decode(line) for line in lines]
+        states = [LogState("", one.size, tuple(map(bytes.fromhex, one.subtrees))) for one in found]
+        return tuple((state.size, state.root.hex()) for state in states)
+    except OSError as error:
+        raise JournalError(f"cannot open {path}: {error.strerror}") from error
+    except (ValueError, msgspec.MsgspecError) as error:
+        raise JournalError(f"{path} is damaged: {error}", hint="restore the whole file; a part is worse") from error
+
+
 def make_vault(path: Path, store_id: str, secret: bytes, uids: tuple[int, ...]) -> None:
     """Begin the file of a log with a new key: 32 random bytes.
 

@@ -233,7 +233,7 @@ def set_up(
     told(next(says))
     copy_program(places.program)
     told(next(says))
-    public = _make_key(places, found, uid, seeds, clock)
+    public = make_signer_key(places, found, uid, seeds, clock)
     told(next(says))
     start(places, uid, found.user)
     told(next(says))
@@ -286,7 +286,7 @@ def command(places: Places) -> list[str]:
 # The key and the process -----------------------------------------------------------------------------------------------
 
 
-def _make_key(
+def make_signer_key(
     places: Places, found: Plan, uid: int, seeds: Callable[[int], bytes], clock: Callable[[], str]
 ) -> PublicKey:
     """Make the signer's key, and what its epochs begin with, where it has none yet; the key, of its first epoch."""

@@ -17,6 +17,7 @@ from tallystick.display.text import one_line
 if TYPE_CHECKING:
     from tallystick.signer.pins import Pin
     from tallystick.trust.signer import SignerReport
+    from tallystick.trust.signer_new_key import NewKey
     from tallystick.trust.signer_recovery import Difference, Recovery
     from tallystick.trust.signer_setup import Plan
 
@@ -190,17 +191,45 @@ def _difference(found: Difference, *, was_there: bool) -> Iterator[str]:
         yield from (f"  {one_line(sid)}" for sid in found.missing[:20])
 
 
-@click.command("recover", cls=Command, example="tally signer recover")
+@click.command(
+    "recover", cls=Command, example="tally signer recover\nsudo tally signer recover --new-key --home ~/.tally"
+)
+@click.option("--new-key", is_flag=True, help="Give the signer another key, if it cannot continue. Needs root.")
 @pass_run
-def recover(call: Run) -> None:
+def recover(call: Run, new_key: bool) -> None:
     """Go on where the signer refuses, and seal what happened.
 
     What the signer keeps stands. What was on disk instead is set aside and shown; verification shows the recovery.
     """
     from tallystick.trust.signer_recovery import recover as recover_ledger
 
+    if new_key:
+        _new_key(call)
+        return
+
     found = recover_ledger(call.home)
     call.answer("signer-recovery", found, _recovered(found))
+
+
+def _new_key(call: Run) -> None:
+    from tallystick.trust.signer_new_key import give_new_key
+    from tallystick.trust.sudo_command import home_of_sudoer
+
+    own = None
+    if call.folder is None:
+        own = home_of_sudoer(os.environ)
+    found = give_new_key(own or call.home)
+    call.answer("signer-new-key", found, _given(found))
+
+
+def _given(found: NewKey) -> Iterator[str]:
+    yield f"a recovery is sealed (new_key); the signer's key is {one_line(found.pin.key)}"
+    yield f"the old key, {one_line(found.old_key)}, signed the first {found.agreed:,} entries of this ledger"
+    if found.unknown:
+        sizes = ", ".join(f"{size:,}" for size in found.unknown[:20])
+        yield f"it also signed heads that are not of this ledger: {sizes} entries"
+    yield from (f"set aside: {one_line(path)}" for path in found.aside)
+    yield from _noted(found.pin)
 
 
 def _recovered(found: Recovery) -> Iterator[str]:
