@@ -21,6 +21,7 @@ from tallystick.seal.epochs import Epoch, end_epoch, epoch_of
 from tallystick.seal.keys import SigningKey, did_key
 from tallystick.seal.line import parse_line
 from tallystick.seal.merkle import Frontier
+from tallystick.signer.entry_file import entries_path
 from tools.redteam.forging import Edit, Forged, Register, Thief, Values, journals, lines_of, same
 
 ATTACKS = attack = Register()
@@ -74,6 +75,7 @@ def _sign(thief: Thief) -> None:
         "at": "2026-11-22T00:00:00.000000Z",
     }
     _log().write_bytes(first + b"\n" + canonical(signed) + b"\n")
+    entries_path(_log()).unlink(missing_ok=True)  # a signer that only has hashes takes what it is shown
 
 
 def _ends(thief: Thief) -> list[tuple[int, Epoch]]:

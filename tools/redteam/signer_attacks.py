@@ -98,6 +98,20 @@ def replay_an_answer(thief: Thief) -> None:
 
 
 @attack
+def invent_a_head_at_the_signer(thief: Thief) -> None:
+    """Have the signer sign the head of a session that never was, and leave the ledger here as it is."""
+    before = thief.home.ledger.read_bytes()
+    archive = Archive(thief.home)
+    meta = {"type": "session_head", "session": "5e" * 16, "size": 3, "root": "1" * 64, "closed": False}
+    archive.ledger.append({**meta})
+    archive.close()
+    request = _request(thief, old=thief.signed_size)
+    thief.home.ledger.write_bytes(before)
+    with contextlib.suppress(FileNotFoundError):
+        thief.ask_signer(request)
+
+
+@attack
 def read_the_signers_memory(thief: Thief) -> None:
     """Look for the key in the signer's memory, by ptrace, links and /proc; then rewrite everything with what is found."""
     found = b""
