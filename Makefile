@@ -17,7 +17,7 @@ IN_A_CLEAN_HOME = home=$$(mktemp -d) && trap 'rm -rf "$$home"' EXIT && trap 'exi
 # Output in the docs must not depend on the terminal of whoever makes it.
 FOR_THE_DOCS = COLUMNS=100 NO_COLOR=1 TERM=dumb LANG=C.UTF-8 PYTHONUTF8=1 TZ=UTC
 
-.PHONY: all demo test check check-types check-rest same metrics bench bench-against soak fuzz-stores agents test-agents mutate mutate-seal docs man dist site voice lock clean
+.PHONY: all demo test check check-types check-rest same metrics bench bench-against soak fuzz-stores shown agents test-agents mutate mutate-seal docs man dist site voice lock clean
 
 all: check test
 
@@ -70,6 +70,10 @@ soak: .venv/ready
 # WRITE=1 keeps the figures for docs/quality.md.
 fuzz-stores: .venv/ready
 	@$(IN_A_CLEAN_HOME) python -m tools.fuzz_stores $(if $(N),$(N),2000) $(if $(SEED),$(SEED),1) $(if $(WRITE),--write)
+
+# The tests of docs/shown.toml; what came of each goes into docs/assurance.md. Run it as root, who can give a store a signer.
+shown: .venv/ready
+	@$(IN_A_CLEAN_HOME) python -m tools.shown
 
 # The agents themselves, in the versions of tools/live/install.py, below .agents/ or in the folder that TALLY_AGENTS names.
 # AGENTS="codex gptme" installs some of them. npm and pip read the settings of whoever runs this: a registry, a proxy.

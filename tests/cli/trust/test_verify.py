@@ -8,6 +8,7 @@ import pytest
 
 from tallystick.recording.recorder import Recorder
 from tests.cli.conftest import Tally, TallyJson
+from tools.redteam.remotes import bare
 
 CALL = b"toolu_1e05ef29a1da40a58a42c595"
 
@@ -127,6 +128,25 @@ def test_a_remembered_head_shows_what_was_rolled_back(tally: Tally, full: Path, 
     assert tally("verify", "--remembered", remembered).exit_code == 0
     assert tally("verify", "--home", tmp_path / "before").exit_code == 0
     assert tally("verify", "--home", tmp_path / "before", "--remembered", remembered).exit_code == 2
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
+def test_a_deleted_store_that_others_know_of_is_missing_and_nobody_is_told_to_make_one(
+    tally: Tally, user: Path, tmp_path: Path
+) -> None:
+    store, saved = user / ".tally", tmp_path / "saved.note"
+    with Recorder(store) as recorder, recorder.session("demo", "later") as session:
+        session.prompt("hello")
+    remote = str(bare(tmp_path / "remote.git", is_guarded=True))
+    assert tally("anchor", "git", remote).exit_code == 0
+    shutil.copy(store / "heads" / "ledger.note", saved)
+    shutil.rmtree(store)
+    elsewhere = ("--anchored-at", "git", remote)
+    for words in (elsewhere, ("--require", "A4", *elsewhere), ("--remembered", saved)):
+        found = tally("verify", *words)
+        assert found.exit_code == 2, found.output
+        assert "missing" in found.stdout
+        assert "tally init" not in found.output
 
 
 def test_an_index_that_differs_is_a_remark_and_no_more(tally: Tally, full: Path) -> None:
