@@ -10,6 +10,7 @@ __all__ = [
     "rebuild",
     "secrets",
     "signer",
+    "signer_new_key",
     "signer_recovery",
     "signer_removal",
     "signer_setup",
