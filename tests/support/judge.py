@@ -5,15 +5,19 @@ Owns how strict an answer is, and when a variant hides something. Must not know 
 
 from __future__ import annotations
 
+import contextlib
 import json
-from collections.abc import Sequence
+import tempfile
+from collections.abc import Iterator, Sequence
 from functools import cache
+from pathlib import Path
 
+from bench.policy import files_everywhere, tables_of
 from tallystick.agents.hooks import hook_adapter
 from tallystick.errors import PolicyError
 from tallystick.guard.decide import Decider
 from tallystick.guard.fallback_decision import undecided
-from tallystick.guard.policy_quality import Case, Machine
+from tallystick.guard.policy_quality import Case, Machine, read_cases
 from tallystick.model.decision import Effect
 from tallystick.model.step import Json
 from tests.support.calls_of_agents import ASKING
@@ -22,21 +26,34 @@ from tests.support.odd_characters import PLACES, PLAIN, Variant
 EFFECTS = (Effect.ALLOW, Effect.WARN, Effect.ASK, Effect.DENY)
 """From the mildest to the strictest."""
 
+ATTACKS = ("attacks", "held-out", "held-out 2", "held-out 3", "held-out 4")
+
+
+@contextlib.contextmanager
+def attacks_judged() -> Iterator[Judge]:
+    """A judge of all attacks of one call."""
+    tables = (case for corpus in ATTACKS for case in read_cases(tables_of(corpus)))
+    cases = [case for case in tables if len(case.calls) == 1 and not case.files and not case.links]
+    with tempfile.TemporaryDirectory(dir="/var/tmp", ignore_cleanup_errors=True) as folder:
+        machine = Machine(Path(folder, "machine").resolve())
+        machine.lay_out(files_everywhere())
+        yield Judge(machine, machine.decider(), cases)
+
 
 class Judge:
     """A machine and the policies in force on it, asked through the hooks of the agents."""
 
     def __init__(self, machine: Machine, decider: Decider, cases: Sequence[Case]) -> None:
-        self._machine, self._decider, self._cases = machine, decider, cases
+        self._machine, self._decider, self.cases = machine, decider, cases
         self.calls: list[Json] = [machine.filled(case.calls[0].args) for case in cases]
-        self._before = cache(lambda of, agent: self.strictness(of, self.calls[of], agent))
+        self.before = cache(lambda of, agent: self.strictness(of, self.calls[of], agent))
         self._plainly = cache(
             lambda of, place, plain, agent: self.strictness(of, PLACES[place].put(self.calls[of], plain), agent)
         )
 
     def strictness(self, of: int, args: Json, agent: str) -> int:
         """How strict the answer is to a case's call with other arguments, as an agent's hook tells of it."""
-        return self.answer(self._cases[of].calls[0].tool, args, agent, self._cases[of].folder)
+        return self.answer(self.cases[of].calls[0].tool, args, agent, self.cases[of].folder)
 
     def answer(self, tool: str, args: Json, agent: str, folder: str) -> int:
         """How strict the answer to a call is. `Bash` is the tool of each agent that runs commands."""
@@ -58,7 +75,7 @@ class Judge:
         if found >= wanted:
             return None
         told = f"{variant.character}, {PLACES[variant.place].name}: {EFFECTS[found]} instead of {EFFECTS[wanted]}"
-        return f"{self._cases[variant.of].id} of {agent}: {told}: {variant.args!a:.300}"
+        return f"{self.cases[variant.of].id} of {agent}: {told}: {variant.args!a:.300}"
 
     def _wanted(self, variant: Variant, agent: str, found: int) -> int:
         """How strict the answer must be: as it was, or as with a plain character there, which breaks some calls.
@@ -67,7 +84,7 @@ class Judge:
         """
         if found == len(EFFECTS) - 1:
             return found
-        wanted = self._before(variant.of, agent)
+        wanted = self.before(variant.of, agent)
         for plain in () if PLACES[variant.place].holds else PLAIN:
             if found < wanted:
                 wanted = min(wanted, self._plainly(variant.of, variant.place, plain, agent))

@@ -21,7 +21,7 @@ _DEFAULTS = (signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGCHLD, sign
 
 # What passes through: where things are, and what the tools around the tests say to each other.
 _KEPT = {"PATH", "TMPDIR", "TALLY_AGENTS", "TALLY_MATRIX", "REDTEAM_TABLE", "MUTANT_UNDER_TEST"}
-_KEPT_PREFIXES = ("PYTEST_", "TEXTUAL_SNAPSHOT_", "PYTHON", "HYPOTHESIS", "COV_", "COVERAGE_")
+_KEPT_PREFIXES = ("TALLY_ODD_", "PYTEST_", "TEXTUAL_SNAPSHOT_", "PYTHON", "HYPOTHESIS", "COV_", "COVERAGE_")
 
 
 class Machine:
