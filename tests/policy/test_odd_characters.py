@@ -48,9 +48,8 @@ class Sweep:
         """Judge up to so many. It goes on after each."""
         agents = sorted(ASKING)
         for variant in variants(self._judge.calls, most, self.seed):
-            agent = agents[
-                (variant.of + self.seed) % len(agents)
-            ]  # the same for a call: it is asked once what it was before
+            # the same agent for all variants of a call: what was answered to the call itself is asked for once
+            agent = agents[(variant.of + self.seed) % len(agents)]
             found = self._judge.hides(variant, agent)
             self.judged += 1
             if found is not None:

@@ -5,4 +5,4 @@ way from a language to its reader. Must not know commands or pipes. Nothing is r
 does not tell all is unknown.
 """
 
-__all__ = ["notebooks", "python_names"]
+__all__ = ["characters", "notebooks", "python_names"]

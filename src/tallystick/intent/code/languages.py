@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 from tallystick.intent.actions import Found, Read, TooMuchError
 from tallystick.intent.code import lines
+from tallystick.intent.code.characters import spelled
 from tallystick.intent.code.filters import read_awk, read_filter, read_sed
 from tallystick.intent.code.javascript import read_javascript
 from tallystick.intent.code.lines import read_batch
@@ -60,12 +61,16 @@ def read_code(language: str, text: str, *, home: str | None = None) -> Read:
     reader = _READERS.get(language)
     if reader is None:
         return Read(is_unknown=bool(text.strip()))
+    is_unknown = False
     try:
-        reader(text, found)
-        if len(text) > _LONG and found.is_unknown:
-            read_glimpses(text, found, start=_LONG)
+        for each in spelled(language, text):
+            reader(each, found)
+            if len(each) > _LONG and found.is_unknown:
+                read_glimpses(each, found, start=_LONG)
+            is_unknown = is_unknown or found.is_unknown
     except (TooMuchError, RecursionError):
-        found.is_unknown = True
+        is_unknown = True
+    found.is_unknown = is_unknown
     return found.read()
 
 

@@ -24,7 +24,7 @@ from tallystick.policy.risks.risk import Risk
 _DROPS = "drops-data"
 _MOST_SQL = 64 << 10
 _MOST_STATEMENTS = 500
-_NO_CODE = pattern_of(r"--[^\n]*|#[^\n]*|/\*[^*]*+(?:\*(?!/)[^*]*+)*(?:\*/|\Z)|'[^']*+(?:''[^']*+)*(?:'|\Z)")
+_NO_CODE = pattern_of(r"--[^\n\r]*|#[^\n\r]*|/\*[^*]*+(?:\*(?!/)[^*]*+)*(?:\*/|\Z)|'[^']*+(?:''[^']*+)*(?:'|\Z)")
 _DROP = pattern_of(
     r"\b(?:drop\s+(?:table|database|schema|keyspace|collection|tablespace|owned|user|role|warehouse|catalog|measurement"
     r"|series|graph|bucket)\b"

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tallystick.catalog.programs import fact_of_programs, programs_with
+from tallystick.intent.code.characters import spelled
 from tallystick.model.pattern import pattern_of
 from tallystick.model.script import Command
 from tallystick.policy.calls.reading import CallReading
@@ -52,8 +53,8 @@ def _given(reading: CallReading) -> Iterator[str]:
             yield from program.words
         elif program.name in _SHELLS:
             codes += reading.texts  # the words have lost their backslashes, for they were read by another shell
-    for code in dict.fromkeys(codes):
-        yield from (found[1] for found in _READING.finditer(code[:_MOST_CODE]))
+    for each in dict.fromkeys(each for code in codes for each in spelled("powershell", code)):
+        yield from (found[1] for found in _READING.finditer(each[:_MOST_CODE]))
 
 
 _URL = pattern_of(r"(?i)https?:|ftp:|\\\\[\w.-]+\\")
