@@ -28,6 +28,7 @@ class KnownFile:
 
     def __init__(self, home: Home) -> None:
         self._home = home
+        self._path = str(home.known_values)
         self._key = b""
         self._has_kept_key = False
         self._values: KnownValues | None = None
@@ -73,12 +74,14 @@ class KnownFile:
                 self._is_held = False
 
     def _refresh(self) -> None:
+        try:
+            found = os.stat(self._path)  # noqa: PTH116 asked for each step
+        except FileNotFoundError:
+            if self._values is None:
+                self._read_key()
+            return
         if not self._has_kept_key:
             self._read_key()
-        try:
-            found = os.stat(self._home.known_values)  # noqa: PTH116 asked for each step
-        except FileNotFoundError:
-            return
         inode, size = self._seen
         if found.st_ino != inode or found.st_size < size:
             size = 0

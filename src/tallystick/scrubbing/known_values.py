@@ -42,7 +42,7 @@ _OUTLINES = b"".join(_TABLE.get(byte, b" ") for byte in range(256))
 """What is not a secret of a text: where it has letters, digits, symbols and other signs."""
 _OUTLINE = 12
 """So many places of a value are looked for by their outline; it says a few bits of the value, and no character."""
-_PIECE, _MOST_PIECES = 2048, 32768
+_PIECE, _MOST_PIECES = 4096, 32768
 _IN_WORDS = bytes(chr(byte).isascii() and chr(byte).isalnum() for byte in range(256))
 _DIGEST = 16
 _FORM = struct.Struct(f">HH{_DIGEST}s{_OUTLINE + 1}p")
