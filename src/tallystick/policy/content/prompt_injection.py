@@ -200,7 +200,7 @@ def tags_of(text: str) -> frozenset[str]:
 def plain(text: str) -> str:
     """The text as wordings are looked for in it: lower case, without marks and what is not seen; a paragraph's end stays."""
     shown = text if text.isascii() else unicodedata.normalize("NFKC", visible(text))
-    shown = _PARAGRAPH.sub(" \u2029 ", shown).translate(_MARKS).lower()
+    shown = _PARAGRAPH.sub(" \u2029 ", shown.replace("\u2029", "\n")).translate(_MARKS).lower()
     if not shown.isascii():
         shown = shown.translate(_LIKE)
     return "\u2029".join(_BLANK.sub(" ", part).strip() for part in shown.split("\u2029"))
