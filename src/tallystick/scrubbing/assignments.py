@@ -101,6 +101,8 @@ _AFTER_COMMAND = pattern_of(
     rb"\bset |config set |configure set (?:profile\.\S{1,40}\.)?|git config (?:--\w{1,10} )?)\Z",
     re.IGNORECASE,
 )
+_COMMAND_WORDS = (b"login", b"with", b"set", b"env", b"config")
+"""One of these is in whatever that matches."""
 _LINE_START = pattern_of(
     rb"(?:[ \t>+|*[-]|[0-9]{1,6}(?:\t|\\t|\xe2\x86\x92|:)|[\w./-]{1,60}:[0-9]{1,6}:){0,16}"
     rb"(?:(?:[A-Za-z]{1,10} ){0,3}|export |set |setx |declare -x |local "
@@ -158,6 +160,7 @@ _METAVARIABLE = pattern_of(rb"[A-Z][A-Z_-]{2,20}\Z")
 _USER_BEFORE = pattern_of(
     rb"(?:user|usr|username|user_name|login|email|account|uid)[\"']?[ ]?[:=][ ]?\S{1,64}[ \t,;/|]{1,8}\Z", re.IGNORECASE
 )
+_USER_WORDS = (b"us", b"login", b"mail", b"account", b"uid")
 _WORDS_OF_SENTENCES = (b"password", b"passphrase", b"pass", b"passwd", b"passcode")
 _CLOSED = pattern_of(rb"""\\{0,7}["'`][ \t]{0,4}[)}]""")
 
@@ -278,7 +281,15 @@ def _takes_a_word(data: bytes, begin: int) -> bool:
     if data[begin : begin + 1] == b"-":
         return True
     is_after_blank = data[begin - 1 : begin] in (b" ", b"\t")
-    return is_after_blank and _AFTER_COMMAND.search(data, max(0, begin - 90), begin) is not None
+    if not is_after_blank or not _holds(data[max(0, begin - 90) : begin], _COMMAND_WORDS):
+        return False
+    return _AFTER_COMMAND.search(data, max(0, begin - 90), begin) is not None
+
+
+def _holds(before: bytes, words: tuple[bytes, ...]) -> bool:
+    """Whether one of some words is there: a pattern that ends where it is looked for takes a hundred times as long."""
+    small = before.lower()
+    return any(word in small for word in words)
 
 
 def may_be_assigned(data: bytes, start: int, end: int) -> bool:
@@ -372,7 +383,10 @@ def _is_of_pairs(data: bytes, begin: int, end: int) -> bool:
 
 def _begins_entry(data: bytes, begin: int) -> bool:
     """Whether a name begins its line, or is after that of a user."""
-    return _begins_line(data, begin) or _USER_BEFORE.search(data, max(0, begin - 100), begin) is not None
+    if _begins_line(data, begin):
+        return True
+    before = data[max(0, begin - 100) : begin]
+    return _holds(before, _USER_WORDS) and _USER_BEFORE.search(before) is not None
 
 
 def _is_setting(data: bytes, begin: int, at: int) -> bool:
