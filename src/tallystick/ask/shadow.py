@@ -36,6 +36,7 @@ _LATE = "a step waited in the spool while no recorder ran"
 _ORDER = "order"
 """Among the types of a blind spot: the source tells what is not always recorded in its place."""
 _KINDS = {
+    Aspect.TREE: "session_start",
     Aspect.PROMPT: "user",
     Aspect.CALL: "tool_call",
     Aspect.OUTCOME: "tool_result",
