@@ -40,7 +40,7 @@ def _spellings(word: str) -> set[str]:
 
 
 _AS_WRITTEN = [
-    "pass =", "pw =", "_salt", "_SALT", "pepper", "keyMaterial", "-Auth:", '-Auth"', "auth[]", "pre_shared",
+    "pass =", "pass]", "pw =", "_salt", "_SALT", "pepper", "keyMaterial", "-Auth:", '-Auth"', "auth[]", "pre_shared",
 ]  # fmt: skip
 LITERALS = tuple(sorted(set().union(*map(_spellings, [*_WORDS.split(), *_AS_WRITTEN]))))
 """What every name that says "secret" has in it."""
@@ -155,6 +155,8 @@ _PAIR_BEFORE = pattern_of(rb"\$\{\Z|[{ ][A-Za-z_]{1,32}[:=][^\s{}\"'():=]{1,64},
 _PAIR_AFTER = pattern_of(rb"\}|,?[ ][A-Za-z_]{1,32}[:=][^\s\"'():=]{1,64}[,} ]")
 _CAMEL = pattern_of(rb"[a-z][A-Z][a-z]")
 _CLASS = pattern_of(rb"[A-Z][A-Za-z]*[a-z][A-Z][A-Za-z]*\Z")
+_CHAIN = pattern_of(rb"[A-Z][A-Za-z ]{1,30}=[^;\"'(){}\n]{1,100};[ ]?\Z")
+"""A pair before, as in `Server=…;Password=…`: what follows is not code."""
 _METAVARIABLE = pattern_of(rb"[A-Z][A-Z_-]{2,20}\Z")
 """What a text of help has in the place of a value: `--passphrase=PHRASE`."""
 _USER_BEFORE = pattern_of(
@@ -167,7 +169,7 @@ _CLOSED = pattern_of(rb"""\\{0,7}["'`][ \t]{0,4}[)}]""")
 
 _CLEAR = pattern_of(rb"[ ](?:0|7|plain|cleartext)[ ]+\Z")
 """What a router says before a password, of how it is written."""
-_GOES_ON = pattern_of(rb"[,;&=|<>{}!][^\s\"'`\\()\[\]=]{1,64}(?=[ \t]{0,4}(?:[\r\n]|\\+[nr]|\Z))")
+_GOES_ON = pattern_of(rb"[,;&=|{}!][^\s\"'`\\()\[\]=]{1,64}(?=[ \t]{0,4}(?:[\r\n]|\\+[nr]|\Z))")
 
 
 class Assignment(NamedTuple):
@@ -342,7 +344,8 @@ def _bare(data: bytes, claimed: Claim, limit: int, *, is_setting: bool) -> Assig
         return None
     if stands is Stands.LINE and _CAMEL.search(data, begin, at) and _CLASS.match(found[0]):
         return None
-    if not is_sure and _is_code(found[0]) and (stands is Stands.BARE or b"." in found[0]):
+    is_code = not is_sure and _is_code(found[0]) and (stands is Stands.BARE or b"." in found[0])
+    if is_code and _CHAIN.search(data, max(0, begin - 120), begin) is None:
         return None
     return _judged(data, (at, _whole_end(data, at, found.end(), clearly)), clearly, stands)
 

@@ -55,7 +55,7 @@ _SECRET = (
     rb"""(?P<inner>["'])?(?P<secret>(?(outer)[^"'\n\\]{3,256}|(?(inner)[^"'\n\\]{3,256}|[^\s"'`;|<>()\\]{3,256})))"""
 )
 _PAIR = "pair"
-_SAYS = {"password": Says.PASSWORD, "secret": Says.SECRET, _PAIR: Says.PASSWORD}
+_SAYS = {"password": Says.PASSWORD, "secret": Says.SECRET, _PAIR: Says.PASSWORD, "token": Says.TOKEN}
 _KINDS = {_PAIR: "password"}
 _USER_AND_PASSWORD = pattern_of(rb"[\w.@+-]{1,64}:(?!//)(?P<secret>[^\s:]{3,128})\Z")
 

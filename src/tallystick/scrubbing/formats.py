@@ -16,7 +16,7 @@ from tallystick.scrubbing.blocks import BLOCKS
 from tallystick.scrubbing.blocks import LINES as LINES_OF_BLOCKS
 from tallystick.scrubbing.exchanges import EXCHANGES, LINES
 from tallystick.scrubbing.judging import Stands, is_basic, is_secret
-from tallystick.scrubbing.names import Says, says
+from tallystick.scrubbing.names import KIND, Says, says
 from tallystick.scrubbing.places import Find, Place, place_of
 from tallystick.scrubbing.sentences import SENTENCES
 
@@ -228,8 +228,8 @@ def _insert(data: bytes, start: int, limit: int) -> Iterator[Place]:
     cells = _CELL.finditer(data, *found.span("rows"))
     for name, cell in zip(cycle(names), cells, strict=False):
         text = cell["text"]
-        if text is not None and says(name) is Says.PASSWORD and is_secret(text, Says.PASSWORD, Stands.MEMBER):
-            yield Place(*cell.span("text"), "password")
+        if text is not None and is_secret(text, says(name), Stands.MEMBER):
+            yield Place(*cell.span("text"), KIND[says(name)])
 
 
 # Marks of other formats ----------------------------------------------------------------------------------------------

@@ -148,6 +148,8 @@ def is_told(value: bytes) -> bool:
         return not _is_said(value.decode("utf-8", "replace").lower())
     if _CLASSES[0].search(value) and _LETTER.search(value):
         return not is_words(value) or _NUMBERED.match(value) is not None
+    if _is_joined_phrase(value):
+        return True
     return _INNER_SIGN.search(value) is not None
 
 

@@ -97,7 +97,7 @@ def says(name: str) -> Says:
         return Says.NOTHING
     split = "_".join(word.lower() for word in _WORDS.findall(without_markers(name)))
     words = _JOINED.sub(r"\1\3_\2\4", split).split("_")
-    if words[-1] in _FACTS.about or words[0] in _FACTS.about_first:
+    if words[-1] in _FACTS.about or (words[0] in _FACTS.about_first and words[-1] != "token"):
         return Says.NOTHING
     joined = f"_{'_'.join(words)}_"
     if _PASSWORD.search(joined) and not _passes_by(words):

@@ -43,7 +43,7 @@ def _any(words: str) -> bytes:
 _END = rb"(?:\\+[nr]|\r?\n)"
 _OPEN = rb"\\{0,3}[\"'`*]{0,3}"
 _INNER = rb"(?:[ ]" + _OPEN + rb"[\w'./@:\x80-\xff-]{0,31}[\w'/@\],\x80-\xff]" + _OPEN + rb")"
-_OF = rb"(?:[ ]\([^()\n]{1,24}\))?(?P<of>[ ](?:" + _any(_FACTS.prepositions) + rb")" + _INNER + rb"{1,6}?)?"
+_OF = rb"(?:[ ]\([^()\n]{1,24}\))?(?P<of>[ ](?:" + _any(_FACTS.prepositions) + rb")" + _INNER + rb"{0,6}?)?"
 _VERB = (
     rb"(?P<verb>(?:[ ](?:" + _any(_FACTS.verbs) + rb")|'s|\xe2\x80\x99s|[ ]protected[ ](?:with|by))"
     rb"(?:[ ](?:now|still|just|set to|jetzt|maintenant|ahora))?:?[ ]{1,2}"
@@ -276,7 +276,7 @@ def _codes(word: bytes) -> Find:
 
 _PAIR = pattern_of(
     rb"(?:es|s)?[\"*]{0,3}" + _OF + rb"(?: are| is)?[:=]?[*]{0,2}[ ]{0,4}" + _OPEN + rb"[\w.@+-]{1,64}" + _OPEN
-    + rb"[ ]?[:/][ ]?"
+    + rb"(?P<sign>[ ]?[:/][ ]?|[ ]and[ ])"
     + _OPEN + rb"(?P<secret>[^\s\"'`\\<>,;]{4,128})"
 )  # fmt: skip
 _PHRASE = pattern_of(
@@ -292,7 +292,10 @@ def _pair(word: bytes) -> Find:
 
     def find(data: bytes, start: int, limit: int) -> Iterator[Place]:
         found = _PAIR.match(data, start + len(word))
-        if found is not None and is_told(found["secret"].rstrip(_TRAILING)):
+        if found is None:
+            return
+        value = found["secret"].rstrip(_TRAILING)
+        if is_told(value) and (b"and" not in found["sign"] or not value.isalpha()):
             yield _placed(found, "password")
 
     return find
