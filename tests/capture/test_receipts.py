@@ -157,3 +157,31 @@ def test_the_times_of_what_is_missed_are_known_by_its_ids(folder: Path) -> None:
     found = deliveries.look()
     assert found is not None
     assert (found.moments, found.named) == ([1795293860746000000] * 2, ["claude-code", "codex", "gemini"])
+
+
+def test_a_receipt_that_is_written_while_the_file_is_begun_again_counts(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(receipts, "_SHORT", 10)
+    deliveries, path = begun(folder), folder / "run" / "deliveries"
+    (folder / "spool" / f"{KEPT}.spool").touch()
+    say(folder, f"{KEPT} codex spooled", f"{FIRST} codex {receipt(KEY, FIRST)}")
+    late = path.open("a")  # the recorder's other thread, which has just opened it
+    missed(deliveries)
+    late.write(f"{KEPT} codex {receipt(KEY, KEPT)}\n")
+    late.close()
+    (folder / "spool" / f"{KEPT}.spool").unlink()
+    assert [missed(deliveries) for _ in range(3)] == [set()] * 3
+
+
+def test_a_receipt_that_found_no_room_is_written_later(folder: Path) -> None:
+    deliveries, path = begun(folder), folder / "run" / "deliveries"
+    say(folder, f"{KEPT} codex spooled")
+    (folder / "spool" / f"{KEPT}.spool").touch()
+    assert missed(deliveries) == set()
+    path.rename(folder / "elsewhere")
+    deliveries.settle({KEPT: "codex"})
+    (folder / "elsewhere").rename(path)
+    (folder / "spool" / f"{KEPT}.spool").unlink()
+    assert [missed(deliveries) for _ in range(3)] == [set()] * 3
+    assert path.read_text().endswith(f"{KEPT} codex {receipt(KEY, KEPT)}\n")

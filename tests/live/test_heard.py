@@ -35,6 +35,13 @@ def test_the_next_recorder_knows_them(tmp_path: Path) -> None:
     assert (again.looked, again.spoke()) == (7.0, known.spoke())
 
 
+def test_a_session_that_another_recorder_followed_is_heard(tmp_path: Path) -> None:
+    known = heard(tmp_path / "heard.json")
+    known.resume("codex", "s", "/t")
+    known.resume("codex", "s/agent", "")
+    assert [(one.session, one.transcript) for one in known.spoke()] == [("s", "/t")]
+
+
 @pytest.mark.parametrize("bad", [b"", b"{", b"[]", b'{"looked": "x"}', b"\xff"])
 def test_a_damaged_file_is_as_none(tmp_path: Path, bad: bytes) -> None:
     (tmp_path / "heard.json").write_bytes(bad)

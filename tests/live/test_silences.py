@@ -29,6 +29,16 @@ def test_it_is_news_once_and_again_when_it_was_over(tmp_path: Path) -> None:
     assert silences.note(UNHOOKED, "gone", about="codex")
 
 
+def test_what_happens_again_is_news_again(tmp_path: Path) -> None:
+    silences = Silences(tmp_path)
+    assert [silences.note(KILLED, "killed") for _ in range(2)] == [True, False]
+    hours_ago = (NOW - timedelta(hours=2)).isoformat()
+    old = [msgspec.structs.replace(one, found=hours_ago, shown=True) for one in read_silences(tmp_path)]
+    (tmp_path / "silences.json").write_bytes(msgspec.json.encode(old))
+    assert Silences(tmp_path).note(KILLED, "killed")
+    assert [one.said for one in Silences(tmp_path).show()] == ["killed"]
+
+
 def test_the_next_recorder_knows_it(tmp_path: Path) -> None:
     Silences(tmp_path).note(UNHEARD, "works", about="codex")
     again = Silences(tmp_path)

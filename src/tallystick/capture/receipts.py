@@ -119,7 +119,7 @@ class _File:
 
 
 class Deliveries:
-    """The file of one store, as its recorder uses it. `receipt_of` may be called while another thread looks."""
+    """The file of one store, as its recorder uses it. Another thread may ask for receipts and settle while one looks."""
 
     def __init__(self, run: Path, spool: Path, key: bytes) -> None:
         """Of a store with the folders `run` and `spool`, and the key of its spool."""
@@ -128,6 +128,7 @@ class Deliveries:
         self._file = _File(run / "deliveries")
         self._before = _File(run / "deliveries.old")
         self._open: dict[str, _Open] = {}
+        self._unsettled: dict[str, str] = {}
         self.was_removed = False
         """Whether the file was taken away, cut or grown beyond all measure since that was last asked."""
 
@@ -142,20 +143,27 @@ class Deliveries:
         return None
 
     def settle(self, agents: dict[str, str]) -> None:
-        """Say that these deliveries are recorded, or told of. On a full disk the next recorder tells of them once more."""
-        lines = [f"{id_} {agent} {receipt(self._key, id_)}" for id_, agent in agents.items()]
+        """Say that these deliveries are recorded, or reported. What finds no room now is written at the next look."""
+        if not agents:
+            return
         for id_ in agents:
             self._open.pop(id_, None)
-        with contextlib.suppress(OSError):
-            self._file.append(lines)
+        try:
+            self._file.append([f"{id_} {agent} {receipt(self._key, id_)}" for id_, agent in agents.items()])
+        except OSError:  # the disk is full, or the file is begun again at this moment
+            self._unsettled.update(agents)
 
     def look(self) -> Unrecorded | None:
         """Deliveries that are in no record; they are found again until they are settled. Raises OSError."""
         waiting = self._waiting()  # first: what leaves the spool has its receipt by then
         self._check()
-        for words in (*self._before.read(), *self._file.read()):
-            self._take(words)
-        found = {id_: each.agent for id_, each in self._open.items() if self._is_missing(id_, each, waiting)}
+        unsettled, self._unsettled = self._unsettled, {}
+        self.settle(unsettled)
+        lines = [words for words in (*self._before.read(), *self._file.read()) if _is_line(words)]
+        self._open |= {words[0]: _Open(words[1], words[2] == SPOOLED) for words in lines if words[0] not in self._open}
+        for id_ in {*(id_ for id_, _, said in lines if self._is_ours(id_, said)), *self._unsettled}:
+            self._open.pop(id_, None)  # wherever the receipt is: a line that was taken over stands behind it
+        found = {id_: each.agent for id_, each in list(self._open.items()) if self._is_missing(id_, each, waiting)}
         if self._file.offset == self._file.size and self._before.offset >= self._before.size:
             self._begin_again()
         if found:
@@ -165,7 +173,7 @@ class Deliveries:
     @property
     def is_unsure(self) -> bool:
         """Whether a delivery may be missing, which only another look tells."""
-        return any(each.is_missed for each in self._open.values())
+        return any(each.is_missed for each in list(self._open.values()))
 
     def _waiting(self) -> set[str]:
         try:
@@ -173,14 +181,8 @@ class Deliveries:
         except OSError:
             return set()
 
-    def _take(self, words: list[str]) -> None:
-        if len(words) != 3 or any(len(word) > _MOST_WORD for word in words):
-            return  # a full disk may have cut a line
-        id_, agent, said = words
-        if hmac.compare_digest(said.encode(), receipt(self._key, id_).encode()):
-            self._open.pop(id_, None)
-        else:
-            self._open.setdefault(id_, _Open(agent, said == SPOOLED))
+    def _is_ours(self, id_: str, said: str) -> bool:
+        return hmac.compare_digest(said.encode(), receipt(self._key, id_).encode())
 
     def _is_missing(self, id_: str, each: _Open, waiting: set[str]) -> bool:
         """Whether a delivery is lost; one that was kept must be away from the spool twice, for its file may be renamed."""
@@ -208,4 +210,10 @@ class Deliveries:
     def _renew(self) -> None:
         self._file = _File(self._file.path)
         self._file.make()
-        self._file.append(f"{id_} {each.agent} {SPOOLED}" for id_, each in self._open.items() if each.is_spooled)
+        known = list(self._open.items())
+        self._file.append(f"{id_} {each.agent} {SPOOLED}" for id_, each in known if each.is_spooled)
+
+
+def _is_line(words: list[str]) -> bool:
+    """Whether words are those of a line; a full disk may have cut one."""
+    return len(words) == 3 and all(len(word) <= _MOST_WORD for word in words)

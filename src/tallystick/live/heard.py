@@ -60,6 +60,10 @@ class Heard:
         while len(self._last) > _MOST:
             self._last.pop(next(iter(self._last)))
 
+    def resume(self, agent: str, session: str, transcript: str) -> None:
+        """Go on with a session of another recorder, which may not have had the time to leave it here."""
+        self.note(agent, Payload(event="", session=session, transcript=transcript or None))
+
     def spoke(self) -> tuple[Spoke, ...]:
         """All that is known."""
         return tuple(self._last.copy().values())

@@ -239,6 +239,7 @@ class HookPipeline:
     def resume(self, unfinished: Iterable[Unfinished]) -> None:
         """Go on with what another recorder left."""
         for item in unfinished:
+            self.heard.resume(item.agent, item.session, item.transcript)
             self._ahead.begin(item.agent, (item.session,))
             if item.transcript:
                 self._follow(item.agent, item.session, item.transcript)

@@ -22,6 +22,8 @@ from tallystick.policy.alert import UNHEARD, UNHOOKED
 
 _LASTING = (UNHOOKED, UNHEARD)
 _SHOWN_FOR = timedelta(days=1)
+_SAME_FOR = timedelta(minutes=10)
+"""What happened may be noticed twice, and is one thing."""
 _KEPT_FOR = timedelta(days=7)
 _MOST = 64
 
@@ -72,7 +74,9 @@ class Silences:
     def note(self, rule: str, said: str, *, about: str = "") -> bool:
         """Something was noticed; whether that is news."""
         with self._lock:
-            if any(self._is(one, rule, about) and (one.said == said or rule in _LASTING) for one in self._known):
+            if any(
+                self._is(one, rule, about) and (rule in _LASTING or self._is_same(one, said)) for one in self._known
+            ):
                 return False
             self._known.append(Silence(rule=rule, about=about, said=said, found=system_clock()))
             self._write()
@@ -101,6 +105,10 @@ class Silences:
             self._known = [msgspec.structs.replace(one, shown=True) for one in self._known]
             self._write()
             return found
+
+    @staticmethod
+    def _is_same(one: Silence, said: str) -> bool:
+        return one.said == said and _age(one, datetime.fromisoformat(system_clock())) < _SAME_FOR
 
     @staticmethod
     def _is(one: Silence, rule: str, about: str) -> bool:

@@ -33,6 +33,8 @@ _AGAIN_SECONDS = 1.0
 _REST = 50
 """So many times as long as a look took none is done."""
 _LONGEST_REST_SECONDS = 20.0
+_KEEP_SECONDS = 30.0
+_MOST_LOGGED = 8
 _MOST_STRANGERS = 16
 _HEARD_AGAIN_SECONDS = 3600.0
 _OTHER_WAYS = ("acp", "sdk")
@@ -54,6 +56,8 @@ class Noticing:
         self._hooks: MissingHooks | None = None
         self._unheard: Unheard | None = None
         self._looks = 0
+        self._logged: tuple[str, ...] = ()
+        self._kept = self._looked = 0.0
         self._unheard_at: dict[str, float] = {}
         self.deliveries: Deliveries | None = None
         """What hooks note; None: they note nothing that could be told from lies."""
@@ -86,10 +90,16 @@ class Noticing:
     def _attempt(self, look: Callable[[], None]) -> None:
         try:
             look()
-        except TallystickError as error:
-            _LOG.warning("%s", error)
-        except Exception:
-            _LOG.exception("what is not heard of could not be looked for")
+        except (TallystickError, OSError) as error:
+            self._log(logging.WARNING, error)
+        except Exception as error:
+            self._log(logging.ERROR, error)
+
+    def _log(self, level: int, error: Exception) -> None:
+        """Write down what went wrong, once while it stays the same."""
+        if str(error) not in self._logged:
+            self._logged = (*self._logged[-_MOST_LOGGED:], str(error))
+            _LOG.log(level, "what is not heard of could not be looked for", exc_info=error)
 
     # What hooks delivered ---------------------------------------------------------------------------------------------
 
@@ -131,7 +141,8 @@ class Noticing:
 
     def _works_unheard(self) -> None:
         now = time.time()
-        since = self._heard.looked or self._began
+        since = self._looked or self._heard.looked or self._began
+        self._looked = now
         found = {}
         if read_setting(self._home, "hooks.unheard") == "on":
             found = self._watched_files().look(self._watched_hooks().installed(), since=since, now=now)
@@ -141,7 +152,9 @@ class Noticing:
         for agent in self._alerts.silences.open(UNHEARD):
             if now - self._unheard_at.setdefault(agent, now) > _HEARD_AGAIN_SECONDS:
                 self._alerts.silences.over(UNHEARD, agent)
-        self._heard.keep(now)
+        if now - self._kept >= _KEEP_SECONDS:
+            self._kept = now
+            self._heard.keep(now)
 
     def _watched_files(self) -> Unheard:
         if self._unheard is None:

@@ -185,6 +185,7 @@ class Server:
             self._deliveries = Deliveries(self.place.run, self.place.spool, self._spool_key)
             self._deliveries.begin()
         except (JournalError, OSError):  # and nothing in the spool is known as our hook's
+            self._deliveries = None
             with contextlib.suppress(OSError):
                 self.place.deliveries.unlink()
         if self._noticing is not None:
