@@ -6,8 +6,9 @@ Owns one delivery to a recorder that answers, and that no one else gets it; hook
 agent must never hang or break because of this file, so nothing escapes it, and silence means "no opinion".
 
 Every agent waits for this process at every call. It is compiled again each time, so it is short, with long types in quotes,
-which costs a twentieth less, and it imports only modules that are built in: `_socket`, because `socket` alone costs 7 ms (docs/performance.md). What it says to the
-recorder is in docs/decisions/0010-hook-protocol.md and 0071-a-stranger-is-told-nothing.md.
+which costs a twentieth less, and it imports only modules that are built in: `_socket`, because `socket` alone costs 7 ms
+(docs/performance.md). What it says to the recorder is in docs/decisions/0010-hook-protocol.md and
+0071-a-stranger-is-told-nothing.md.
 """
 
 import posix

@@ -33,6 +33,7 @@ from tallystick.model.step import Opening, Ref, SessionKind
 from tallystick.recording.session_writer import SessionWriter
 from tallystick.recording.store import init_store
 from tallystick.service.server import Chores, Server
+from tallystick.service.spool import read_unfinished
 from tallystick.service.start import run
 from tallystick.service.wire import read_header
 from tallystick.trust.verify import verify_store
@@ -407,7 +408,9 @@ def test_a_session_whose_agent_is_killed_has_failed(home: Home) -> None:
         process.kill()
     wait_for(lambda: steps(home)[-1].type == "session_end")
     assert (steps(home)[-1].meta["status"], steps(home)[-1].meta["reason"]) == ("failed", "agent-gone")
-    wait_for(lambda: json.loads((home.folder / "run" / "unfinished.json").read_bytes()) == [])
+    wait_for(
+        lambda: read_unfinished(Place(home.folder).unfinished) == []
+    )  # none, if all was over before the first writing
 
 
 def test_a_session_that_has_ended_is_compared_with_its_transcript(home: Home, deliver: Deliver, tmp_path: Path) -> None:

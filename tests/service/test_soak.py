@@ -83,7 +83,8 @@ class Day:
 
     def _tell(self, said: dict[str, Any]) -> None:
         answer = send(self.home, said)
-        assert answer == b"0 0 0\n", answer
+        is_told = said["hook_event_name"] == "SessionStart" and b'{"systemMessage":"Tallystick noticed: ' in answer
+        assert is_told or answer == b"0 0 0\n", answer
         next(self.delivered)
 
 
