@@ -441,6 +441,8 @@ class Collector(ABC):
             self.assign(scope, arguments[1].text, told or Word(HOLE, hidden, sources(arguments[2:])))
 
     def _alias(self, arguments: tuple[Word, ...], scope: Scope, feed: Feed) -> None:
+        if len(arguments) == 2 and "=" not in arguments[0].text + arguments[1].text:  # `alias NAME TEXT` of fish
+            arguments = (replace(arguments[1], text=f"{arguments[0].text}={arguments[1].text}"),)
         for word in arguments:
             name, mark, text = word.text.partition("=")
             self._shadowed.add(name)

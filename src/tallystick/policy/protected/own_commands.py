@@ -40,10 +40,16 @@ class Package(Entry, frozen=True):
     installs: str
     installs_unasked: str
     """Programs that install what they are given, without a verb."""
+    installs_by_option: str
+    """Programs whose verbs are options."""
     also_installs: str
     """Programs that install and of which nothing else is known."""
     of_one_package: str
     forces: str
+
+
+class _Code(Entry, frozen=True):
+    writes: tuple[str, ...]
 
 
 class _Table(Entry, frozen=True):
@@ -58,6 +64,7 @@ class _Table(Entry, frozen=True):
     reads_with: Mapping[str, str]
     changes_with: Mapping[str, str]
     starts: Mapping[str, str]
+    code: _Code
     runners: Mapping[str, str]
     package: Package
 
@@ -238,6 +245,7 @@ _IMPORTS = pattern_of(r"\b(?:from|import)\s{1,9}tallystick\b|import_module\(.tal
 _CALLS = pattern_of(r"\btallystick\.(?:cli|__main__)\b|run_module\(.tallystick")
 _QUOTED = pattern_of(r"[\"']([a-z][a-z-]{1,20})[\"']")
 _CHANGING = pattern_of(rf"\b(?:{'|'.join(path for path in _TABLE.change if path.isalpha() and len(path) > 2)})\b")
+_WRITING = pattern_of(rf"\btallystick(?:\.|\s{{1,3}}import\s{{1,3}})(?:{'|'.join(_TABLE.code.writes)})\b")
 _THROUGH_ITSELF = pattern_of(r"sys\.executable\s{0,9},((?:\s{0,9}[\"'][^\"'\n]{0,200}[\"']\s{0,9},?){1,40})")
 _TEXT = pattern_of(r"[\"']([^\"'\n]{0,200})[\"']")
 _MOST_CODE = 20_000
@@ -249,11 +257,12 @@ def done_by_code(code: str) -> Does:
         return Does.READ
     if _CHANGING.search(code) is not None:
         return Does.CHANGE
+    least = Does.RECORD if _WRITING.search(code) is not None else Does.READ
     if _CALLS.search(code) is None:
-        return Does.READ
+        return least
     said = _QUOTED.findall(code[:_MOST_CODE])
     paths = [*said, *map(" ".join, pairwise(said))]
-    return max((_DOES.get(path, Does.READ) for path in paths), key=_ORDER.index, default=Does.READ)
+    return max((least, *(_DOES.get(path, Does.READ) for path in paths)), key=_ORDER.index)
 
 
 _ORDER = tuple(Does)

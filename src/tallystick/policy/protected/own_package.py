@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from tallystick.catalog.programs import programs_with
@@ -18,7 +18,10 @@ from tallystick.model.script import Command, Word
 from tallystick.policy.protected.own_commands import PACKAGE, RUNNERS, is_python
 
 _UNASKED = names(PACKAGE.installs_unasked)
-INSTALLERS = programs_with("installs") | programs_with("package-manager") | names(PACKAGE.also_installs) | _UNASKED
+_BY_OPTION = names(PACKAGE.installs_by_option)
+INSTALLERS = (
+    programs_with("installs") | programs_with("package-manager") | names(PACKAGE.also_installs) | _UNASKED | _BY_OPTION
+)
 _OF_MACHINE = programs_with("package-manager") - programs_with("runs-named-program")
 _REPLACES = names(PACKAGE.replaces)
 _REPLACES_ALL = names(PACKAGE.replaces_all)
@@ -44,33 +47,35 @@ _LONGEST = 2000
 
 def replaces_package(command: Command) -> bool:
     """Whether a command puts another package in the place of ours."""
-    found = _asked(command)
-    if found is None:
-        return False
+    return any(_replaces(found, command.folders) for found in _asked(command))
+
+
+def _replaces(found: _Asked, folders: Sequence[str]) -> bool:
     texts = found.texts
     if not _REPLACES.isdisjoint(texts[:3]):
         return (texts[:1] == ["tool"] and "--all" in texts) or any(map(_is_required, texts))
     if not _REPLACES_ALL.isdisjoint(texts[:3]) or any(map(_is_of_ours, texts, [*texts[1:], ""])):
         return True
     is_unasked = found.name in _UNASKED
-    if not is_unasked and _INSTALLS.isdisjoint(texts[:3]):
+    if not is_unasked and found.name not in _BY_OPTION and _INSTALLS.isdisjoint(texts[:3]):
         return False
-    if any(_is_placed(text, command.folders) or _PINNED.fullmatch(text) for text in texts):
+    if any(_is_placed(text, folders) or _PINNED.fullmatch(text) for text in texts):
         return True
     return (is_unasked or any(map(_forces, texts))) and any(map(_is_required, texts))
 
 
 def removes_package(command: Command) -> bool:
     """Whether a command takes our package away, by its name or with all others."""
-    found = _asked(command)
-    if found is None:
-        return False
     verbs = _REMOVES
     if command.program in _OF_MACHINE:
         verbs = _REMOVES | _REMOVES_FROM_MACHINE
-    if verbs.isdisjoint(found.texts):
-        return not _REMOVES_ALL.isdisjoint(found.texts)
-    return "--all" in found.texts or any(PACKAGE.name in text for text in found.texts)
+    return any(_removes(found.texts, verbs) for found in _asked(command))
+
+
+def _removes(texts: Sequence[str], verbs: frozenset[str]) -> bool:
+    if verbs.isdisjoint(texts):
+        return not _REMOVES_ALL.isdisjoint(texts)
+    return "--all" in texts or any(PACKAGE.name in text for text in texts)
 
 
 class _Asked(NamedTuple):
@@ -80,17 +85,17 @@ class _Asked(NamedTuple):
     texts: list[str]
 
 
-def _asked(command: Command) -> _Asked | None:
-    """The words after the name of a package manager, also of one that Python or a runner starts; None: it is none."""
+def _asked(command: Command) -> Iterator[_Asked]:
+    """The words after the name of a package manager, also of one that Python or a runner starts."""
     name = _VERSION.sub("", command.program.rpartition("/")[2])
-    if name in INSTALLERS and not is_python(command.words):
-        return _Asked(name, _texts(command.arguments))
-    if name not in RUNNERS and not is_python(command.words):
-        return None
-    for at, word in enumerate(command.arguments[:_MOST_BEFORE], 2):
-        if word.plain in INSTALLERS:
-            return _Asked(word.plain, _texts(command.words[at:]))
-    return None
+    by_python = is_python(command.words)
+    if name in INSTALLERS and not by_python:
+        yield _Asked(name, _texts(command.arguments))
+    if name in RUNNERS or by_python:
+        words = enumerate(command.arguments[:_MOST_BEFORE], 2)
+        inner = next(((at, word.plain) for at, word in words if word.plain in INSTALLERS), None)
+        if inner is not None:
+            yield _Asked(inner[1], _texts(command.words[inner[0] :]))
 
 
 def _texts(words: Sequence[Word]) -> list[str]:
