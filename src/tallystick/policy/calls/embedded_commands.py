@@ -128,32 +128,58 @@ def _plain(literal: str) -> str:
 _MOST_TEXTS = 20
 _MOST_PYTHON = 64 << 10
 _KEYS = pattern_of(r"\{(?:enter|return|tab|esc(?:ape)?|ctrl[-+][a-z]|up|down)\}", re.IGNORECASE)
-_CONTROLS = pattern_of(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
+_CONTROLS = pattern_of(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+_BEGINS_ANEW = pattern_of(r"[\x03\x04\x0b\x15\x17\x1a\x1b\x1c]")
+"""Keys that end a line or throw away what stands before them: Ctrl-C, -D, -K, -U, -W, -Z, escape, Ctrl-\\."""
+_SEQUENCES = pattern_of(r"\x1b(?:\[[\d;?]{0,20}[@-~]|O[A-Z])")
+"""What terminals send for one key, and around a text that is pasted."""
+_TAKEN_BACK = pattern_of(r"[^\n\x08\x7f][\x08\x7f]")
+_MOST_TAKEN_BACK = 64
+_MOST_LINES = 50
 _TMUX = pattern_of(r"[ \t]*(send|new)[_-](keys|session)\b[ \t]*")
 _TO_TMUX = {"send": "tmux send-keys -t ", "new": "tmux new-session "}
 
 
 def read_typed(texts: Iterable[str], environment: Environment) -> Iterator[tuple[str, Reading]]:
     """The texts that read as commands, each with its reading."""
-    known = known_programs()
     for n, text in enumerate(texts):
         if n >= _MOST_TEXTS:
             return
         text = _typed_line(text)
-        if not text.strip():
+        whole = _read_typed(text, environment)
+        if whole is not None:
+            yield text, whole
             continue
-        shell = read_effects(text, environment)
-        if _is_shell(shell, known):
-            yield text, shell
-        elif "(" in text and len(text) <= _MOST_PYTHON:
-            python = read_argv_effects(("python", "-c", text), environment)
-            if not any(one.domain is Domain.UNKNOWN for one in python.effects.intents):
-                yield text, python
+        for line in (
+            text.split("\n")[:_MOST_LINES] if "\n" in text.strip() else ()
+        ):  # a line with an error stops no other
+            reading = _read_typed(line, environment)
+            if reading is not None:
+                yield line, reading
+
+
+def _read_typed(text: str, environment: Environment) -> Reading | None:
+    """A text as a shell reads it, or Python; None if neither could make something of it."""
+    if not text.strip():
+        return None
+    shell = read_effects(text, environment)
+    if _is_shell(shell, known_programs()):
+        return shell
+    if "(" in text and len(text) <= _MOST_PYTHON:
+        python = read_argv_effects(("python", "-c", text), environment)
+        if not any(one.domain is Domain.UNKNOWN for one in python.effects.intents):
+            return python
+    return None
 
 
 def _typed_line(text: str) -> str:
     """A text without the keys that are not letters. gptme's `tmux` says what to do first, then the window."""
-    text = _CONTROLS.sub("", _KEYS.sub("\n", text).replace("\r", "\n"))
+    text = _BEGINS_ANEW.sub("\n", _SEQUENCES.sub("", _KEYS.sub("\n", text)).replace("\r", "\n"))
+    for _ in range(_MOST_TAKEN_BACK):
+        text, count = _TAKEN_BACK.subn("", text)
+        if not count:
+            break
+    text = _CONTROLS.sub("", text)
     found = _TMUX.match(text)
     if found is None:
         return text
@@ -161,11 +187,11 @@ def _typed_line(text: str) -> str:
 
 
 def _is_shell(reading: Reading, known: frozenset[str]) -> bool:
-    """Whether a shell could make something of it: it is read to its end, and begins with a program that is known."""
+    """Whether a shell could make something of it: it is read to its end, and a line of it runs a program that is known."""
     if "syntax" in reading.effects.opaque or not reading.scripts or not reading.scripts[0].commands:
         return False
-    first = reading.scripts[0].commands[0]
-    return first.program in known or not first.words
+    commands = reading.scripts[0].commands
+    return not commands[0].words or any(command.program in known for command in commands[:_MOST_LINES])
 
 
 _MOST_WINDOWS_TEXT = 48 << 10
