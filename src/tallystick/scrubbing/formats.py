@@ -17,6 +17,7 @@ from tallystick.scrubbing.blocks import LINES as LINES_OF_BLOCKS
 from tallystick.scrubbing.exchanges import EXCHANGES, LINES
 from tallystick.scrubbing.judging import Stands, is_basic, is_secret
 from tallystick.scrubbing.names import KIND, Says, says
+from tallystick.scrubbing.places import AREAS as AREAS_OF_PLACES
 from tallystick.scrubbing.places import Find, Place, place_of
 from tallystick.scrubbing.sentences import SENTENCES
 
@@ -350,5 +351,5 @@ WHOLE = frozenset(
     )
 )
 """Those that look at more than follows their literal, or at lines."""
-AREAS = {_kubernetes_secret: 1024, _json_web_key: 1024, _table: 256, _typed: 64, **AREAS_OF_BLOCKS}
+AREAS = {_kubernetes_secret: 1024, _json_web_key: 1024, _table: 256, _typed: 64, **AREAS_OF_BLOCKS, **AREAS_OF_PLACES}
 """Those that look at a part of a text, and how far away the next look is."""

@@ -274,6 +274,9 @@ def encoded_key(data: bytes, start: int, limit: int) -> Iterator[Place]:
 
 Find = Callable[[bytes, int, int], Iterator[Place]]
 
+_BESIDE = [(name, find) for form in _FACTS.beside for find in (_beside(form),) for name in form.names]
+AREAS = {find: _NEAR // 2 for _, find in _BESIDE}
+"""Those that look at a part of a text, and how far away the next look is."""
 PLACES: tuple[tuple[str, Find], ...] = (
     ("-----BEGIN ", key_block),
     ("-----END ", key_tail),
@@ -287,7 +290,7 @@ PLACES: tuple[tuple[str, Find], ...] = (
     ("ASIA", aws_pair),
     ("LS0tLS1CRUdJTi", encoded_key),
     *((literal, find) for address in _FACTS.addresses for find in (_address(address),) for literal in address.literals),
-    *((name, find) for form in _FACTS.beside for find in (_beside(form),) for name in form.names),
+    *_BESIDE,
     *((literal, _middle(form)) for form in _FACTS.middles for literal in form.literals),
 )
 """Each place with a literal that it has in it."""
