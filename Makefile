@@ -72,8 +72,9 @@ fuzz-stores: .venv/ready
 	@$(IN_A_CLEAN_HOME) python -m tools.fuzz_stores $(if $(N),$(N),2000) $(if $(SEED),$(SEED),1) $(if $(WRITE),--write)
 
 # The tests of docs/shown.toml; what came of each goes into docs/assurance.md. Run it as root, who can give a store a signer.
+# ONLY="tests/..." runs some of them again, and those that are new.
 shown: .venv/ready
-	@$(IN_A_CLEAN_HOME) python -m tools.shown
+	@$(IN_A_CLEAN_HOME) python -m tools.shown $(ONLY)
 
 # The agents themselves, in the versions of tools/live/install.py, below .agents/ or in the folder that TALLY_AGENTS names.
 # AGENTS="codex gptme" installs some of them. npm and pip read the settings of whoever runs this: a registry, a proxy.
