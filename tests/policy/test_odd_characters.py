@@ -103,6 +103,13 @@ def test_what_hid_something_once_hides_it_no_more(judge: Judge, effect: str, too
         assert judge.answer(tool, given, "claude-code", f"{HOME_FOLDER}/project") >= EFFECTS.index(Effect(effect)), odd
 
 
+def test_a_secret_that_is_sent_is_one_with_a_character_in_it_that_nobody_sees(judge: Judge) -> None:
+    for odd in "\x01\x10\f\xad\u200b":
+        said: Json = {"channel": "#random", "text": f"API_KEY=k{odd}13J9sQ2vXwLm0pZr7TbY4cN8"}
+        found = judge.answer("mcp__slack__post_message", said, "claude-code", f"{HOME_FOLDER}/project")
+        assert found >= EFFECTS.index(Effect.ASK), ascii(odd)
+
+
 def _filled(value: Json, odd: str) -> Json:
     if isinstance(value, str):
         return value.replace("@", odd)

@@ -21,7 +21,7 @@ from tallystick.guard.policy_quality import Case, Machine, read_cases
 from tallystick.model.decision import Effect
 from tallystick.model.step import Json
 from tests.support.calls_of_agents import ASKING
-from tests.support.odd_characters import PLACES, PLAIN, Variant
+from tests.support.odd_characters import PLACES, PLAIN, Variant, as_plain
 
 EFFECTS = (Effect.ALLOW, Effect.WARN, Effect.ASK, Effect.DENY)
 """From the mildest to the strictest."""
@@ -85,7 +85,7 @@ class Judge:
         if found == len(EFFECTS) - 1:
             return found
         wanted = self.before(variant.of, agent)
-        for plain in () if PLACES[variant.place].holds else PLAIN:
+        for plain in () if PLACES[variant.place].holds else (*PLAIN, as_plain(variant.character)):
             if found < wanted:
                 wanted = min(wanted, self._plainly(variant.of, variant.place, plain, agent))
         return wanted

@@ -67,6 +67,11 @@ PLAIN = ("x", "\u00e9", "\u2603")
 """What is put into a place instead, to see what any character does there: a letter, one with an accent, a picture."""
 
 
+def as_plain(name: str) -> str:
+    """A text as long as the character of a name, with its letters: some are of several, which alone break a call."""
+    return "".join(sign if sign.isascii() and sign.isprintable() else "x" for sign in ODD[name])
+
+
 class Place(msgspec.Struct, frozen=True):
     """Where a character is put into the arguments of a call."""
 

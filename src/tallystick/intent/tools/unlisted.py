@@ -179,6 +179,7 @@ def _paths(draft: Draft, server: str | None, verbs: list[str]) -> None:
     for name, text in strings(draft.args):
         if len(draft.intents) >= MOST:
             return
+        text = text.replace("\0", "")  # no path has one: a tool leaves it out, or fails
         if name in _COMMANDS or name.endswith("command") or not _may_be_path(name, text):
             continue
         is_rooted = text.startswith(("/", "~/", "file://"))

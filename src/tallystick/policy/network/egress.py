@@ -20,6 +20,7 @@ import orjson
 
 from tallystick.catalog.programs import programs_with
 from tallystick.intent.shell.names import canonical
+from tallystick.intent.tools.arguments import strings
 from tallystick.model.intent import Domain, Intent, Operation
 from tallystick.model.pattern import pattern_of
 from tallystick.policy.calls.legitimate_use import in_use
@@ -71,6 +72,7 @@ def _stands(value: str, text: str, lower: str) -> bool:
     return value in text or value[::-1] in text or coded in text or raw.hex() in lower
 
 
+_UNSEEN = pattern_of("[\0-\x08\x0b\x0c\x0e-\x1f\x7f\xad\u200b-\u200f\u2060-\u2064\ufeff]")
 _MOST_SENT = 64 << 10
 _MOST_SENDERS, _MOST_SENT_WORDS, _MOST_STAGES = 50, 200, 6
 _NAME = r"([A-Za-z_][A-Za-z0-9_]{0,80})"
@@ -313,7 +315,7 @@ class Egress:
         """Whether a secret is in what is sent: in a URL that is asked, or in the words of a call that sends."""
         if intent.operation not in _OUT:
             return "?" in intent.target and self._holds(intent.target)
-        return self._holds(self._arguments())
+        return self._holds(self._arguments()) or self._holds(self._said())
 
     def _betrayed(self, intent: Intent) -> tuple[str, ...]:
         """The files of secrets of which a value is in the call."""
@@ -335,6 +337,11 @@ class Egress:
             self._sent = variables_sent(self._reading.texts)
         return self._sent
 
+    def _said(self) -> str:
+        """The texts of a call that has an odd character, as who gets them sees them; an encoding would hide it."""
+        said = "\n".join(text for _, text in islice(strings(self._reading.call.args), _MOST_SENDERS))
+        return said[:_MOST_TEXT] if _UNSEEN.search(said) else ""
+
     def _arguments(self) -> str:
         if self._reading.texts:
             return "\n".join(self._reading.texts)[:_MOST_TEXT]
@@ -345,7 +352,8 @@ class Egress:
 
     def _holds(self, text: str) -> bool:
         if text not in self._texts:
-            self._texts[text] = self._world.has_secret(text)
+            bare = _UNSEEN.sub("", text)  # who gets it sees the secret whole
+            self._texts[text] = any(map(self._world.has_secret, dict.fromkeys((text, bare))))
         return self._texts[text]
 
 
