@@ -17,6 +17,7 @@ from tallystick.model.step import Json, Opening, Ref, SessionKind, Source, Step
 from tallystick.recording.session_writer import SessionWriter
 from tallystick.sessions.origins import revised_opening
 from tallystick.workspace.indexing import refresh_index
+from tests.service.faults import wait_for
 from tests.support.following import Claude, Clock, answers, asks, hooked_call, kinds, prompt, says, steps_of
 
 
@@ -157,8 +158,8 @@ def test_what_a_full_disk_refused_is_recorded_when_there_is_room(
 
     with monkeypatch.context() as full:
         full.setattr(session_writer, "add_to", refuse)
-        with pytest.raises(JournalError, match="no space"):
-            witness.settle()
+        with pytest.raises(JournalError, match="no space"):  # the other thread may meet it first
+            wait_for(lambda: not witness.settle())
     assert session_writer.add_to == add_to
     with suppress(JournalError):  # the other thread may have met it too
         witness.poll()

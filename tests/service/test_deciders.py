@@ -8,8 +8,8 @@ import os
 import signal
 import socket
 import subprocess
-import sys
 from collections.abc import Awaitable, Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -56,6 +56,12 @@ def replaced(home: Home) -> int:
     return int(said["decider"]["replaced"])
 
 
+def open_connections(home: Home) -> int:
+    """That of who asks among them."""
+    said = recorder.status(home.folder)
+    return int(said["open_connections"]) if said is not None else 0
+
+
 def told(home: Home, number: int, command: str = HARMFUL, **members: Any) -> bytes:
     return send(home, {**before("claude-code", number, command=command), **members})
 
@@ -79,27 +85,20 @@ def test_while_the_decider_hangs_no_other_session_waits_and_a_call_with_effects_
     recorders.start(home.folder)
     assert b"deny" in told(home, 1)
     pid = decider_of(home)
+    prompt = {"session_id": "another", "cwd": "/", "hook_event_name": "UserPromptSubmit", "prompt": "hello"}
     os.kill(pid, signal.SIGSTOP)
     try:
-        waiting = subprocess.Popen([sys.executable, "-c", _SEND, str(home.folder)], stdout=subprocess.PIPE, text=True)
-        prompt = {"session_id": "another", "cwd": "/", "hook_event_name": "UserPromptSubmit", "prompt": "hello"}
-        assert send(home, prompt) == b"0 0 0\n"
-        assert send(home, before("claude-code", 3, reads=True) | {"session_id": "third"}) == b"0 0 0\n"
-        assert "could not decide" in waiting.communicate(timeout=60)[0]
+        with ThreadPoolExecutor(1) as beside:
+            waiting = beside.submit(told, home, 2)
+            wait_for(lambda: open_connections(home) > 1 or waiting.done())
+            assert send(home, prompt) == b"0 0 0\n"
+            assert send(home, before("claude-code", 3, reads=True) | {"session_id": "third"}) == b"0 0 0\n"
+            assert b"could not decide" in waiting.result()
     finally:
         with contextlib.suppress(ProcessLookupError):  # on a busy machine it was replaced meanwhile
             os.kill(pid, signal.SIGCONT)
     assert b"deny" in told(home, 4)
     assert [step.meta["rules"] for step in steps(home) if step.type == "decision"][1] == [UNDECIDED]
-
-
-_SEND = f"""
-import sys
-from pathlib import Path
-from tallystick.journal.home import Home
-from tests.service.faults import before, send
-print(send(Home(Path(sys.argv[1])), before("claude-code", 2, command={HARMFUL!r})).decode())
-"""
 
 
 def test_both_may_be_killed(home: Home) -> None:

@@ -1,6 +1,6 @@
 """Long journals are read beside the deliveries, before their sessions are added to.
 
-Owns which sessions are being read, and what waits for that: nobody else's answer does. Must not know how a journal is read.
+Owns which sessions are being read, and what waits for that: no one else's answer does. Must not know how a journal is read.
 """
 
 from __future__ import annotations

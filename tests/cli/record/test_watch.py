@@ -84,13 +84,17 @@ def test_what_happens_is_printed_and_recorded_until_a_signal_ends_it(
         first = said(process)["data"]
         assert (first["meta"]["effect"], first["values"]["content.path"]) == ("create", str(work / "a"))
         change(work, "mv a b")
-        assert said(process)["data"]["values"]["content.paths"] == [str(work / "a"), str(work / "b")]
+        moved = said(process)["data"]
+        if moved["meta"]["effect"] == "modify":  # on a busy machine the file was seen before there was anything in it
+            moved = said(process)["data"]
+        assert moved["values"]["content.paths"] == [str(work / "a"), str(work / "b")]
         report = ended(process, number)
-    assert report["effects"] == {"create": 1, "rename": 1}
+    effects = {effect: count for effect, count in report["effects"].items() if effect != "modify"}
+    assert effects == {"create": 1, "rename": 1}
     (session,) = tally_json("session", "list")["sessions"]
     assert (session["agent"], session["status"], session["cwd"]) == ("tallystick.watch", "completed", str(work))
     steps = [json.loads(line) for line in tally("export", report["session"], "--format", "jsonl").stdout.splitlines()]
-    assert [step["type"] for step in steps if step.get("type") == "file_effect"] == ["file_effect"] * 2
+    assert len([step for step in steps if step.get("type") == "file_effect"]) == sum(report["effects"].values())
     assert tally("verify").exit_code in (0, 3)
 
 
