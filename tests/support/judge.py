@@ -85,7 +85,7 @@ class Judge:
         if found == len(EFFECTS) - 1:
             return found
         wanted = self.before(variant.of, agent)
-        for plain in () if PLACES[variant.place].holds else (*PLAIN, as_plain(variant.character)):
+        for plain in () if PLACES[variant.place].holds else dict.fromkeys((*PLAIN, *as_plain(variant.character))):
             if found < wanted:
                 wanted = min(wanted, self._plainly(variant.of, variant.place, plain, agent))
         return wanted

@@ -67,9 +67,11 @@ PLAIN = ("x", "\u00e9", "\u2603")
 """What is put into a place instead, to see what any character does there: a letter, one with an accent, a picture."""
 
 
-def as_plain(name: str) -> str:
-    """A text as long as the character of a name, with its letters: some are of several, which alone break a call."""
-    return "".join(sign if sign.isascii() and sign.isprintable() else "x" for sign in ODD[name])
+def as_plain(name: str) -> tuple[str, ...]:
+    """Texts like that of a name, with plain characters for odd ones: of several letters, some break a call by themselves."""
+    return tuple(
+        "".join(sign if sign.isascii() and sign.isprintable() else each for sign in ODD[name]) for each in PLAIN
+    )
 
 
 class Place(msgspec.Struct, frozen=True):
