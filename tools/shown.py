@@ -7,7 +7,6 @@ does.
 from __future__ import annotations
 
 import json
-import re
 import subprocess
 import sys
 import tempfile
@@ -108,8 +107,8 @@ def table(found: Iterable[Part], came: Mapping[str, Counts]) -> Iterator[str]:
     for part in found:
         yield f"| **{part.title}** | | |"
         for attack in part.attacks:
-            tests = [f"`{_short(name)}`" for name in attack.tests]
-            tests += [f"`{_short(name)}` (`make soak`)" for name in attack.soaked]
+            tests = [f"`{name.removeprefix('tests/')}`" for name in attack.tests]
+            tests += [f"`{name.removeprefix('tests/')}` (`make soak`)" for name in attack.soaked]
             yield f"| {attack.what} | {'; '.join(tests)} | {outcome([came.get(name, Counts()) for name in attack.tests])} |"
 
 
@@ -120,11 +119,6 @@ def outcome(counts: Iterable[Counts]) -> str:
     if failed or not passed or any(one == Counts() for one in known):
         return f"**{failed} of {passed + failed} failed**" if failed else "**not run**"
     return f"held, {passed} {'case' if passed == 1 else 'cases'}" + f"; {skipped} not run there" * bool(skipped)
-
-
-def _short(name: str) -> str:
-    """A test without what all names have."""
-    return re.sub(r"^tests/|(?<=/)test_|\.py|(?<=::)test_", "", name).replace("::", ": ").replace("_", " ")
 
 
 def main(only: Iterable[str]) -> int:

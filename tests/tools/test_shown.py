@@ -48,7 +48,9 @@ def test_cases_are_counted_for_their_file_and_their_function() -> None:
 def test_a_row_says_what_came_of_it() -> None:
     part = Part("Sort", (Attack("It.", "tests/a/test_b.py::test_c_d soak:tests/a/test_b.py::test_e"),))
     (*_, row) = table([part], {"tests/a/test_b.py::test_c_d": Counts(2, 0, 1)})
-    assert row == "| It. | `a/b: c d`; `a/b: e` (`make soak`) | held, 2 cases; 1 not run there |"
+    assert (
+        row == "| It. | `a/test_b.py::test_c_d`; `a/test_b.py::test_e` (`make soak`) | held, 2 cases; 1 not run there |"
+    )
     assert outcome([Counts(1), Counts()]) == "**not run**"
     assert outcome([Counts(1, 2)]) == "**2 of 3 failed**"
     assert outcome([Counts(1)]) == "held, 1 case"

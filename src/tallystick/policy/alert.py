@@ -7,6 +7,7 @@ hash. The order of alerts and their hashes are seal.alert_chain's. Must not know
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 import msgspec
 import orjson
@@ -130,6 +131,10 @@ def alert_of_decision(decision: Step, call: Step, place: CallPlace, *, created_a
     )
 
 
+_own = partial(Alert, severity="high", effect=Effect.WARN, source=Source.WATCH)
+"""An alert of what the recorder saw itself."""
+
+
 def alert_of_broken_policy(
     session: str, message: str, *, policy: str | None, created_at: int, path: str | None = None
 ) -> Alert:
@@ -139,73 +144,59 @@ def alert_of_broken_policy(
         session: the recorder's own. message: what is wrong, with file and line. policy: the digest of the set in force.
         path: the file, if one is to blame.
     """
-    return Alert(
+    return _own(
         session=session,
-        severity="high",
-        effect=Effect.WARN,
         rule=BROKEN_POLICY,
         message=message,
         path=path,
         evidence={"in_force": policy} if policy is not None else {},
         created_at=created_at,
-        source=Source.WATCH,
     )
 
 
 def alert_of_alarm(session: str, message: str, *, created_at: int) -> Alert:
     """The alert of a sign that someone changed the store, or is in another's place. `session` is the recorder's."""
-    return Alert(
+    return _own(
         session=session,
         severity="critical",
-        effect=Effect.WARN,
         rule=ALARM,
         message=message,
         created_at=created_at,
-        source=Source.WATCH,
     )
 
 
 def alert_of_killed(session: str, pid: int, *, created_at: int) -> Alert:
     """The alert of a recorder that did not end by itself. `session` is the recorder's, `pid` that of the process."""
-    return Alert(
+    return _own(
         session=session,
-        severity="high",
-        effect=Effect.WARN,
         rule=KILLED,
         message=f"The recorder before this one (process {pid}) was killed, or failed: what agents did until this one "
         "started may be missing.",
         evidence={"pid": pid},
         created_at=created_at,
-        source=Source.WATCH,
     )
 
 
 def alert_of_unrecorded(session: str, count: int, agents: Sequence[str], *, created_at: int) -> Alert:
     """The alert of deliveries of hooks that someone answered and no one recorded. `session` is the recorder's."""
-    return Alert(
+    return _own(
         session=session,
-        severity="high",
-        effect=Effect.WARN,
         rule=UNRECORDED,
         message=f"{count} {'delivery' if count == 1 else 'deliveries'} that no one recorded: hooks of "
         f"{', '.join(agents)} were answered by a process that is not the recorder, or what they kept was removed.",
         evidence={"events": count, "agents": list(agents)},
         created_at=created_at,
-        source=Source.WATCH,
     )
 
 
 def alert_of_silence(session: str, rule: str, message: str, *, agent: str, created_at: int) -> Alert:
     """The alert of an agent that is not heard any more: UNHOOKED or UNHEARD. `session` is the recorder's."""
-    return Alert(
+    return _own(
         session=session,
-        severity="high",
-        effect=Effect.WARN,
         rule=rule,
         message=message,
         evidence={"agent": agent},
         created_at=created_at,
-        source=Source.WATCH,
     )
 
 
