@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import base64
 import json
+import pkgutil
 import random
 import textwrap
 import time
 from collections.abc import Iterator
+from importlib import import_module
 from re._parser import SubPattern, parse  # type: ignore[import-not-found]
 from typing import Any
 
@@ -16,22 +18,8 @@ from detect_secrets.core.plugins.util import get_mapping_from_secret_type_to_cla
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tallystick.scrubbing import (
-    assignments,
-    blocks,
-    commands,
-    encodings,
-    exchanges,
-    finding,
-    formats,
-    judging,
-    places,
-    readings,
-    repeats,
-    sentences,
-    shapes,
-    wrapping,
-)
+from tallystick import scrubbing
+from tallystick.scrubbing import places, shapes
 from tallystick.scrubbing.budget import Budget, Counts
 from tallystick.scrubbing.finding import _literals as literals_looked_for
 from tallystick.scrubbing.finding import may_hold_secrets, scrub_bytes, scrub_text
@@ -206,22 +194,8 @@ def test_each_pattern_with_a_repeat_in_a_repeat_is_known_to_be_linear() -> None:
 
 def patterns() -> Iterator[tuple[str, bytes]]:
     """All patterns over texts, by the name of a constant or of a form."""
-    for module in (
-        assignments,
-        blocks,
-        commands,
-        encodings,
-        exchanges,
-        finding,
-        formats,
-        judging,
-        places,
-        readings,
-        repeats,
-        sentences,
-        wrapping,
-    ):
-        for name, value in vars(module).items():
+    for module in pkgutil.iter_modules(scrubbing.__path__):
+        for name, value in vars(import_module(f"{scrubbing.__name__}.{module.name}")).items():
             if isinstance(getattr(value, "pattern", None), bytes):
                 yield name, value.pattern
     for shape in shapes.SHAPES:

@@ -109,6 +109,14 @@ def record(home: Home, uid: int, name: str) -> None:
     as_user(uid, work)
 
 
+def guarded(machine: Machine) -> Home:
+    """The store of a user, with a signer of another, and with a session."""
+    home = machine.store(ALICE, "alice")
+    machine.set_up(home)
+    record(home, ALICE, "first")
+    return home
+
+
 def foreign(folder: Path, uid: int) -> list[Path]:
     """What below a folder belongs to somebody else."""
     return [place for place in (folder, *folder.rglob("*")) if place.lstat().st_uid != uid]

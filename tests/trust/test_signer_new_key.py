@@ -26,16 +26,12 @@ from tallystick.trust.signer_new_key import give_new_key
 from tallystick.trust.signer_recovery import recover
 from tallystick.trust.signer_setup import start
 from tallystick.trust.verify import Demand, StoreEvidence, verify_store
-from tests.support.signer_machine import ALICE, SIGNER, Machine, foreign, needs_root, record
+from tests.support.signer_machine import ALICE, SIGNER, Machine, foreign, guarded, needs_root, record
 
 
 @pytest.fixture
 def home(machine: Machine) -> Home:
-    """The store of a user, with a signer of another."""
-    home = machine.store(ALICE, "alice")
-    machine.set_up(home)
-    record(home, ALICE, "first")
-    return home
+    return guarded(machine)
 
 
 def poisoned(machine: Machine, home: Home) -> Path:

@@ -48,18 +48,14 @@ from tallystick.trust.signer_recovery import Recovery, recover, restore
 from tallystick.trust.signer_setup import leave, start
 from tallystick.trust.verify import Demand, StoreEvidence, verify_store
 from tests.support.shown_entries import asked, grown, head
-from tests.support.signer_machine import ALICE, BOB, SIGNER, Machine, needs_root, record
+from tests.support.signer_machine import ALICE, BOB, SIGNER, Machine, guarded, needs_root, record
 
 Known = tuple[bytes, ...]
 
 
 @pytest.fixture
 def home(machine: Machine) -> Home:
-    """The store of a user, with a signer of another."""
-    home = machine.store(ALICE, "alice")
-    machine.set_up(home)
-    record(home, ALICE, "first")
-    return home
+    return guarded(machine)
 
 
 def lines(home: Home) -> Known:
