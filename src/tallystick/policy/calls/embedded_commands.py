@@ -145,17 +145,23 @@ def read_typed(texts: Iterable[str], environment: Environment) -> Iterator[tuple
     for n, text in enumerate(texts):
         if n >= _MOST_TEXTS:
             return
-        text = _typed_line(text)
-        whole = _read_typed(text, environment)
-        if whole is not None:
-            yield text, whole
-            continue
-        for line in (
-            text.split("\n")[:_MOST_LINES] if "\n" in text.strip() else ()
-        ):  # a line with an error stops no other
-            reading = _read_typed(line, environment)
-            if reading is not None:
-                yield line, reading
+        line = _typed_line(text)
+        yield from _read_lines(line, environment)
+        without = _typed_line(_BEGINS_ANEW.sub("", _SEQUENCES.sub("", text)))
+        if without.strip() != line.strip():  # a program that does not know such a key goes on as if it were not there
+            yield from _read_lines(without, environment)
+
+
+def _read_lines(text: str, environment: Environment) -> Iterator[tuple[str, Reading]]:
+    """A text as a whole; where that is nothing, its lines."""
+    whole = _read_typed(text, environment)
+    if whole is not None:
+        yield text, whole
+        return
+    for line in text.split("\n")[:_MOST_LINES] if "\n" in text.strip() else ():  # a line with an error stops no other
+        reading = _read_typed(line, environment)
+        if reading is not None:
+            yield line, reading
 
 
 def _read_typed(text: str, environment: Environment) -> Reading | None:
