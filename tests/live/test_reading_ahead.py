@@ -123,3 +123,16 @@ def test_sessions_that_another_recorder_left_are_read_before_their_transcripts_a
     assert recording.live.tick()
     recording.later.do()
     assert not recording.live.tick()
+
+
+def test_what_other_sessions_found_is_known_in_one_that_was_read_ahead(recording: Recording) -> None:
+    told = {"other": "DB_PASSWORD=Qw7xk2mPz9vT", "long": "why does Qw7xk2mPz9vT not work?"}
+    recording.tell("long", "a")
+    recording.later.do()
+    for session, text in told.items():
+        step = Step(session=session, type="user", source=Source.HOOK, source_id="new", values={"content.text": text})
+        recording.session_writer.add("claude-code", step)
+    sid = recording.session_writer.archive.find("claude-code", "long")
+    assert sid is not None
+    *_, last = read_session(recording.home, sid)
+    assert last.text("content.text") == "why does ‹secret:password› not work?"

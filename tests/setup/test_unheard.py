@@ -162,7 +162,9 @@ FILES = {"claude-code": "claude-code-2.1.330", "codex": "codex-0.169.0", "gemini
 FILES |= {"qwen": "qwen-0.24.4", "copilot": "copilot-1.0.102"}
 
 
-@pytest.mark.parametrize("agent", [name for name, facts in AGENTS.items() if facts.hooks and facts.hooks.heard_in])
+@pytest.mark.parametrize(
+    "agent", [name for name, facts in AGENTS.items() if facts.hooks and facts.hooks.names_its_history]
+)
 def test_what_each_agents_hook_says_names_the_file_that_the_agent_writes(machine: Machine, agent: str) -> None:
     """As recorded from the agents, so that a session at work with our hooks is never taken for one without."""
     adapter = hook_adapters()[agent]

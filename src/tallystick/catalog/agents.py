@@ -109,9 +109,9 @@ class Hooks(Entry, frozen=True, kw_only=True):
     untrusted: str = ""
     """What to say while our handlers are not trusted, of an agent that runs none until its user trusts them and that says
     whether that was done. Empty: it runs what its settings name."""
-    heard_in: tuple[str, ...] = ()
-    """Files below the home folder that it writes only in sessions of which hooks speak, by pattern: one that grows while none
-    does is of a session that runs without them."""
+    names_its_history: bool = False
+    """Whether each session that has hooks names the file of its history (`AgentFacts.own_history`): one that grows while no
+    hook speaks of it is of a session that runs without them."""
     notice: str = ""
     """The event at the start of a session whose answer may have a `systemMessage`, which the agent shows its user."""
     afterwards: str = ""
@@ -297,6 +297,11 @@ class AgentFacts(Entry, frozen=True, kw_only=True):
     spelling: Spelling = Spelling()
     tables: tuple[Table, ...] = ()
     """The tables of its database that its reader wants, in the order in which they are read."""
+
+    @property
+    def own_history(self) -> tuple[str, ...]:
+        """The first pattern of the histories that it writes today; nothing where it leaves none."""
+        return self.histories[self.readers[0]].patterns[:1] if self.readers else ()
 
 
 class Conventions(Entry, frozen=True, kw_only=True):

@@ -57,6 +57,9 @@ class ReadingAhead:
 
     def _after(self, agent: str, sessions: Sequence[str], then: Callable[[], None]) -> None:
         """Call `then` once no journal of these sessions is being read: at once, or later in this thread."""
+        if not self._waiting:
+            then()
+            return
         for session in sessions:
             waiting = self._waiting.get((agent, self._writer.current(agent, session)))
             if waiting is not None:

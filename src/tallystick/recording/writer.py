@@ -48,6 +48,7 @@ class Writer:
         self.zone = zone
         self._scrub = read_setting(archive.home, "secrets.scrub") == "on"
         self._known = KnownFile(archive.home)
+        self._rules = Rules(zone, self._scrub, self._known)
         self._records: dict[SessionId, SessionRecord] = {}
         self._keep_open = keep_open
         self._lock = threading.RLock()
@@ -59,8 +60,7 @@ class Writer:
             if record is None:
                 while len(self._records) >= self._keep_open:
                     self.release(next(iter(self._records)))
-                rules = Rules(self.zone, self._scrub, self._known)
-                record = SessionRecord(self.archive, self.archive.journal(sid), agent, rules)
+                record = SessionRecord(self.archive, self.archive.journal(sid), agent, self._rules)
             else:
                 del self._records[sid]
             self._records[sid] = record  # the last one used is the last one closed
@@ -86,7 +86,7 @@ class Writer:
         sid = self.archive.find(agent, session)
         if sid is None:
             return
-        record = SessionRecord(self.archive, self.archive.journal_alone(sid), agent, Rules(self.zone, self._scrub))
+        record = SessionRecord(self.archive, self.archive.journal_alone(sid), agent, self._rules)
         with self._lock:
             if self.archive.keep(record.journal):
                 self._records[sid] = record

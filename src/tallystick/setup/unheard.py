@@ -63,8 +63,8 @@ class Unheard:
         spoke = self._spoke()
         for agent, at in installed.items():
             facts = AGENTS.get(agent)
-            if facts is not None and facts.hooks is not None:
-                for path, status in self._written.since(facts.hooks.heard_in, since):
+            if facts is not None and facts.hooks is not None and facts.hooks.names_its_history:
+                for path, status in self._written.since(facts.own_history, since):
                     self._saw(_Grown(agent, now, status.st_size, is_new=False), path, max(at, 0.0), since)
         return dict(self._judged(spoke, now))
 
