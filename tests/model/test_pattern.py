@@ -5,8 +5,10 @@ import subprocess
 import sys
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from tallystick.model.pattern import pattern_of
+from tallystick.model.pattern import Near, pattern_of
 
 
 def test_it_finds_what_a_compiled_one_finds() -> None:
@@ -31,6 +33,22 @@ def test_it_is_compiled_once(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_what_is_wrong_with_one_shows_when_it_is_used() -> None:
     with pytest.raises(re.error):
         pattern_of("(").search("x")
+
+
+_TEXTS = st.lists(
+    st.sampled_from(["open", "Open", "(", " ", "\n", "é", "İ", "ß", "x" * 99, "y" * 40, "\n\n"]), max_size=40
+)
+
+
+@given(_TEXTS.map("".join), st.integers(0, 50))
+def test_one_that_looks_near_words_finds_what_it_finds_everywhere(text: str, start: int) -> None:
+    pattern = r"\b(?:open|reopen)[ \n]?\("
+    near = Near("open", pattern, re.IGNORECASE)
+    everywhere = re.compile(pattern, re.IGNORECASE)
+    found = [match.span() for match in everywhere.finditer(text, start)]
+    assert [match.span() for match in near.matches(text, start)] == found
+    first = near.search(text)
+    assert (first and first.span()) == next((match.span() for match in everywhere.finditer(text)), None)
 
 
 _COMPILED = """

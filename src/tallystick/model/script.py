@@ -7,6 +7,7 @@ grammar, nor which paths matter.
 from __future__ import annotations
 
 import enum
+import re
 
 import msgspec
 
@@ -21,11 +22,13 @@ OPEN, COMMA, CLOSE, SPLIT = "\ue003", "\ue004", "\ue005", "\ue006"
 """Stand for `{`, `,` and `}` of a brace expansion, and for the blank that splits the value of a variable."""
 _FOREIGN = str.maketrans({HOLE: None, **dict.fromkeys((STAR, ANY_ONE, CLASS, OPEN, COMMA, CLOSE, SPLIT), "\ufffd")})
 _PLAIN = str.maketrans({HOLE: "", STAR: "*", ANY_ONE: "?", CLASS: "["})
+_MARK = re.compile(f"[{HOLE}{STAR}-{SPLIT}]")
+"""Looked for first: replacing costs a hundred times as much, and most texts have none."""
 
 
 def unmarked(text: str) -> str:
     """A text that an agent gives a shell, as the shell reads it: it drops NUL; what are marks here are letters there."""
-    if text.isascii() and HOLE not in text:
+    if _MARK.search(text) is None:
         return text
     return text.translate(_FOREIGN)
 
@@ -46,10 +49,9 @@ class Word(msgspec.Struct, frozen=True):
     @property
     def plain(self) -> str:
         """The text with wildcards as they are written, and without its holes."""
-        text = self.text
-        if text.isascii() and HOLE not in text:
-            return text
-        return text.translate(_PLAIN)
+        if _MARK.search(self.text) is None:
+            return self.text
+        return self.text.translate(_PLAIN)
 
     @property
     def is_known(self) -> bool:

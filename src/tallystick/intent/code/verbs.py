@@ -14,7 +14,7 @@ from tallystick.catalog.loading import Entry, inverted, load
 from tallystick.intent.actions import HOME, Found
 from tallystick.intent.code.tokens import MOST_CHARACTERS, MOST_TOKENS, Token, unescaped
 from tallystick.model.intent import Operation
-from tallystick.model.pattern import pattern_of
+from tallystick.model.pattern import Near, pattern_of
 
 _TOKEN = pattern_of(
     r"(?P<space>(?m:^)[ \t]*+(?:#(?!\{)|//|;|--(?=\s)|%)[^\n]*|[ \t]++(?:#|//|;;?|--)[ \t][^\n]*|[^\S\n]+"
@@ -246,11 +246,13 @@ def _joined(texts: list[str]) -> str | None:
 
 _MOST = 100
 _AROUND = 300
-_WORD = pattern_of(
+_WORD = Near(
+    "system popen shell passthru proc_open exec spawn output check_call subprocess processbuilder rm remove unlink "
+    "url requests fetch open file read slurp connect",
     r"\b(?:os\.system|popen\w?|system2?|shell_exec|passthru|proc_open|exec(?:Sync|File|FileSync|v[pe]*|l[pe]*)?|spawn(?:Sync)?|getoutput"
     r"|check_output|check_call|subprocess\.\w+|Popen|run_shell|execute|ProcessBuilder|rmtree|rmSync|rm_rf|removeAll|remove_dir_all|unlink"
     r"|urlopen|urlretrieve|requests\.\w+|fetch|curl_exec|open|fopen|file_get_contents|readFile(?:Sync)?|read_text|read_bytes|slurp"
-    r"|create_connection|connect)[ \t]*\("
+    r"|create_connection|connect)[ \t]*\(",
 )
 
 
@@ -259,7 +261,7 @@ def read_glimpses(text: str, found: Found, *, start: int = 0) -> None:
     found.is_unknown = True
     pieces: list[str] = []
     end = start
-    for match in _WORD.finditer(text, start):
+    for match in _WORD.matches(text, start):
         if match.start() < end:
             continue
         end = min(match.start() + _AROUND, len(text))

@@ -16,7 +16,7 @@ from tallystick.catalog.loading import Entry, load
 from tallystick.catalog.programs import fact_of_programs, programs_with
 from tallystick.intent.code.python_names import INERT
 from tallystick.intent.shell.names import canonical
-from tallystick.model.pattern import pattern_of
+from tallystick.model.pattern import Near, pattern_of
 from tallystick.model.script import Command, Role
 
 
@@ -246,7 +246,9 @@ _PYTHON = pattern_of(
     rf"^[ \t]*(?:{_FROM}(?:\(([^()]{{0,800}})|([^#\n()]{{0,400}}))|import[ \t]+([\w., \t]{{1,400}}))", re.MULTILINE
 )
 _INLINE = pattern_of(rf"[;:][ \t]*(?:{_FROM}()([\w, \t]{{1,200}})|import[ \t]+([\w., \t]{{1,200}}))")
-_CALLED = pattern_of(r"""(?:import_module|__import__|run_module)\([ \t]*["']([\w.]{1,200})["']""")
+_CALLED = Near(
+    "import_module __import__ run_module", r"""(?:import_module|__import__|run_module)\([ \t]*["']([\w.]{1,200})["']"""
+)
 _RELATIVE = pattern_of(
     r"""(?:\bfrom[ \t]*|\bimport[ \t]*\(?[ \t]*|\brequire[ \t]*\(?[ \t]*)["'`](\.{1,2}/[^"'`\n]{1,300})["'`]"""
 )
@@ -340,7 +342,7 @@ def _python_names(text: str) -> Iterator[str]:
                 name = member.strip().split(" ")[0]
                 if name.isidentifier():
                     yield f"{module}{'' if module.endswith('.') else '.'}{name}"
-    for found in _CALLED.finditer(text):
+    for found in _CALLED.matches(text):
         yield from _with_parents(found[1])
 
 

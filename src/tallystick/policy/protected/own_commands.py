@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from tallystick.catalog import Entry, load
 from tallystick.intent.programs.arguments import Grammar, Line, grammar, names, taken
-from tallystick.model.pattern import pattern_of
+from tallystick.model.pattern import Near, pattern_of
 from tallystick.model.script import Word
 
 
@@ -241,7 +241,9 @@ def _written(line: Line) -> tuple[Word, ...]:
 
 # Code -----------------------------------------------------------------------------------------------------------------
 
-_IMPORTS = pattern_of(r"\b(?:from|import)\s{1,9}tallystick\b|import_module\(.tallystick|run_module\(.tallystick")
+_IMPORTS = Near(
+    "tallystick", r"\b(?:from|import)\s{1,9}tallystick\b|import_module\(.tallystick|run_module\(.tallystick"
+)
 _CALLS = pattern_of(r"\btallystick\.(?:cli|__main__)\b|run_module\(.tallystick")
 _QUOTED = pattern_of(r"[\"']([a-z][a-z-]{1,20})[\"']")
 _CHANGING = pattern_of(rf"\b(?:{'|'.join(path for path in _TABLE.change if path.isalpha() and len(path) > 2)})\b")

@@ -15,6 +15,7 @@ from functools import lru_cache
 from typing import TypeAlias
 
 import msgspec
+from ahocorasick_rs import AhoCorasick
 
 from tallystick.intent.programs.arguments import split_words
 from tallystick.model.pattern import pattern_of
@@ -111,6 +112,8 @@ class Places:
         self._plainly = _Plainly(self._protected, self._in_projects)
         self._projects = tuple(self._segments(path) for path in projects.folders)
         self._mentions = self._patterns()
+        self._parts = [*dict.fromkeys(part for _, part, _ in self._mentions)]
+        self._finder = AhoCorasick(self._parts)
         self._met = lru_cache(maxsize=8192)(self._meet)
 
     def for_call(self) -> Places:
@@ -239,7 +242,7 @@ class Places:
 
     def _patterns(self) -> tuple[tuple[Kind, str, str], ...]:
         """Kind, what must be in a text at least, and the pattern: most texts have none of the former."""
-        found = [(Kind.STORE, "TALLY_HOME", r"(?<!\w)TALLY_HOME(?!\w)")]
+        found = [(Kind.STORE, self._segments("TALLY_HOME")[0], r"(?<!\w)TALLY_HOME(?!\w)")]
         home = self._segments(self.home)
         for kind, place, _ in self._protected:
             found.append((kind, place[-1], "/" + "/+(?:\\./+)*".join(map(re.escape, place)) + _END))
@@ -253,10 +256,11 @@ class Places:
         known = text
         if self._ignores_case:
             known = text.lower()
+        parts = {self._parts[k] for k, _, _ in self._finder.find_matches_as_indexes(known, overlapping=True)}
         return {
             kind
             for kind, part, pattern in self._mentions
-            if (part in known or part == "TALLY_HOME") and _compiled(pattern, self._ignores_case).search(text)
+            if part in parts and _compiled(pattern, self._ignores_case).search(text)
         }
 
     def of_word(self, word: Word, folders: Sequence[str], *, deep: bool) -> set[Kind]:

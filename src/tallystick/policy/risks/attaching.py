@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterator
 
 from tallystick.catalog.programs import RiskRule, names_of, programs_with
-from tallystick.model.pattern import pattern_of
+from tallystick.model.pattern import Near, pattern_of
 from tallystick.policy.calls.reading import CallReading
 from tallystick.policy.risks.entries import rules_of
 from tallystick.policy.risks.programs import Started, programs
@@ -25,9 +25,11 @@ _Rule = Callable[[Started], bool]
 _OWN = pattern_of(r"%\d?|.{0,40}\bjobs\s{1,4}-p\b.{0,40}")
 _NUMBER = pattern_of(r"\d{1,8}")
 _ATTACH = pattern_of(r"\s*(?:process\s+)?attach\b(?!\s+(?:--help|-h))", re.IGNORECASE)
-_CODE = pattern_of(
+_CODE = Near(
+    "ptrace process_vm_ frida.attach openprocess writeprocessmemory readprocessmemory createremotethread minidump "
+    "task_for_pid",
     r"\bptrace\s{0,4}\(|\bPTRACE_(?:ATTACH|SEIZE|POKE\w+)\b|process_vm_(?:read|write)v|\bfrida\.attach\b|\bOpenProcess\s{0,4}\("
-    r"|WriteProcessMemory|ReadProcessMemory|CreateRemoteThread|MiniDumpWriteDump|task_for_pid"
+    r"|WriteProcessMemory|ReadProcessMemory|CreateRemoteThread|MiniDumpWriteDump|task_for_pid",
 )
 _INJECTORS = programs_with("attaching-module")
 

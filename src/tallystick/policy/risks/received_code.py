@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import re
 
-from tallystick.model.pattern import pattern_of
+from tallystick.model.pattern import Near, pattern_of
 
 _MOST_CHARACTERS = 64 << 10
 _MOST_NAMES = 200
-_HINTS = ("sock", "net", "tcp", "udp", "dial", "connection", "start_server")
-"""One of these, in small letters, is in every text that opens a socket: looked for first, as most texts have none."""
-_SOCKET = pattern_of(
+_SOCKET = Near(
+    "sock net tls dgram tcp udp dial connection create_server start_server",
     r"""socket\s*\(|socket["']?\s*\)?\s*\.\s*(?:tcp|udp|connect|bind)|create_connection|create_server|open_connection
     |require\s*\(?\s*["']socket["']|start_server|(?:TCP|UDP|SSL)(?:Socket|Server|Client)|socketserver|IO::Socket|use\s+Socket|fsockopen|stream_socket_\w+
     |socket_(?:create|connect)|net\s*\.\s*(?:connect|createConnection|createServer|Socket|Dial|Listen)
@@ -82,14 +81,13 @@ _AWK_RUNS = pattern_of(r"system\s{0,3}\(|print[^|;}]{0,80}\|(?!&)\s{0,3}[A-Za-z_
 def joins_a_shell(language: str, text: str) -> bool:
     """Whether code gives a shell to a connection, or runs what a connection gives."""
     text = text[:_MOST_CHARACTERS]
-    small = text.lower()
-    if not any(hint in small for hint in _HINTS) or (language != "tcl" and _SOCKET.search(text) is None):
+    if language == "tcl":
+        return _tcl_runs_received(text)
+    if _SOCKET.search(text) is None:
         return False
     if language == "awk":
         read = set(_AWK_READ.findall(text)) - set(_AWK_SOCKET.findall(text))
         return bool(read) or _AWK_RUNS.search(text) is not None
-    if language == "tcl":
-        return _tcl_runs_received(text)
     if _SHELL.search(text) is not None and _TIED.search(text) is not None:
         return True
     return _runs_received(text)
