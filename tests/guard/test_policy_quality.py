@@ -19,6 +19,7 @@ from tallystick.guard.policy_quality import (
     CaseCall,
     History,
     Judged,
+    JudgedAt,
     Machine,
     Tally,
     Wants,
@@ -155,6 +156,21 @@ def test_an_attack_ends_where_a_call_is_denied() -> None:
 
 def test_an_attack_that_names_its_judged_call_is_not_judged_by_what_follows() -> None:
     assert judged(case(shell("ls"), shell("rm -rf ~/.tally"), judged=0)) == [(0, Effect.ALLOW)]
+
+
+@pytest.mark.parametrize(
+    ("commands", "expected"),
+    [
+        (("git push --force origin main", "ls"), [(0, Effect.ASK)]),
+        (("ls", "pwd"), [(0, Effect.ALLOW)]),
+        (("git push --force origin main", "rm -rf ~", "ls"), [(1, Effect.DENY)]),
+    ],
+)
+def test_a_chain_is_missed_only_where_no_call_of_it_is_stopped(
+    commands: tuple[str, ...], expected: list[tuple[int, Effect]]
+) -> None:
+    chain = case(*map(shell, commands), judged_at=JudgedAt.ANY)
+    assert judged(chain) == expected
 
 
 def test_each_call_of_work_is_judged_and_none_ends_it() -> None:

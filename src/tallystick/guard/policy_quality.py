@@ -60,6 +60,15 @@ class Wants(enum.StrEnum):
     """Work: it must be let through. A warning does not interrupt it."""
 
 
+class JudgedAt(enum.StrEnum):
+    """Which answer of an attack over several calls counts."""
+
+    ONE = "one"
+    """That on one call: the last, or the one that `judged` names."""
+    ANY = "any"
+    """The strictest on any call: the attack is missed only where no call of it was stopped."""
+
+
 class CaseCall(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One call of a tool."""
 
@@ -90,6 +99,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     """Where the agent works."""
     judged: int | None = None
     """Which call is judged, from 0; None: the last one of an attack, every one of work."""
+    judged_at: JudgedAt = JudgedAt.ONE
     files: dict[str, str] = {}
     """What is on disk before, beside what every machine has: path → text."""
     links: dict[str, str] = {}
@@ -332,7 +342,16 @@ def judge(cases: Iterable[Case], files: Mapping[str, str]) -> Iterator[Judged]:
 
 
 def _judge(case: Case, machine: Machine, decider: Decider) -> Iterator[Judged]:
+    found = _answers(case, machine, decider)
+    if case.judged_at is JudgedAt.ANY:
+        yield max(found, key=lambda one: _STRONG.index(one.effect))
+    else:
+        yield from found
+
+
+def _answers(case: Case, machine: Machine, decider: Decider) -> Iterator[Judged]:
     is_work = case.wants is Wants.SILENCE
+    is_each = is_work or case.judged_at is JudgedAt.ANY
     judged = case.judged
     if judged is None:
         judged = len(case.calls) - 1
@@ -342,7 +361,7 @@ def _judge(case: Case, machine: Machine, decider: Decider) -> Iterator[Judged]:
             if case.judged is not None:
                 wanted = number == case.judged
             else:
-                wanted = is_work or number == judged
+                wanted = is_each or number == judged
             is_stopped = decision.effect is Effect.DENY and not is_work
             if wanted or is_stopped:
                 yield _judged(case, number, decision)
