@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from tallystick.errors import PolicyError
-from tallystick.guard.backtest import HistoricalWorld, hold_against_record
+from tallystick.guard.backtest import Candidate, HistoricalWorld, Own, hold_against_record
 from tallystick.model.decision import Effect
 from tallystick.policy.world import Past, Provenance, Unread
 from tests.support.recorded_calls import Recording
@@ -30,7 +30,7 @@ def test_what_a_candidate_would_have_said_stands_beside_what_is_in_force(recordi
     for command in ("ls", "ls -la", "git status"):
         recording.call(command)
     recording.call("ls nowhere", success=False)
-    found = hold_against_record(recording.home, [candidate(tmp_path, NO_LS)])
+    found = hold_against_record(recording.home, Candidate(files=[candidate(tmp_path, NO_LS)]))
     assert (found.sessions, found.calls) == (1, 4)
     assert (found.in_force.silent, found.candidate.asked, found.candidate.silent) == (4, 3, 1)
     assert (found.in_force.false_alarms, found.candidate.false_alarms) == (0, 2), "one of them failed anyway"
@@ -60,7 +60,7 @@ def test_only_calls_since_a_time_are_looked_at(recording: Recording) -> None:
 
 def test_another_profile_is_a_candidate(recording: Recording) -> None:
     recording.call("echo hello")
-    found = hold_against_record(recording.home, profile="default-deny")
+    found = hold_against_record(recording.home, Candidate(profile="default-deny"))
     assert (found.in_force.silent, found.candidate.denied) == (1, 1)
     assert found.differing[0].rules == ("default.no-permit",)
 
@@ -81,7 +81,7 @@ def test_no_file_of_now_changes_what_is_said_of_then(recording: Recording, tmp_p
 
 def test_a_candidate_that_cannot_be_used_is_named(recording: Recording, tmp_path: Path) -> None:
     with pytest.raises(PolicyError, match=r"candidate\.cedar, the policy on line 1"):
-        hold_against_record(recording.home, [candidate(tmp_path, "forbid everything;")])
+        hold_against_record(recording.home, Candidate(files=[candidate(tmp_path, "forbid everything;")]))
 
 
 def test_without_a_story_nothing_is_known_but_where_the_session_works() -> None:
@@ -92,3 +92,16 @@ def test_without_a_story_nothing_is_known_but_where_the_session_works() -> None:
     assert then.content("/w/a") is Unread.MISSING
     assert then.tracking("/w/a").is_committed
     assert not then.tracking("/v/a").is_committed
+
+
+def test_files_add_to_ones_own_policies_unless_they_replace_them(recording: Recording, tmp_path: Path) -> None:
+    own = recording.home.folder / "policy" / "own.cedar"
+    own.parent.mkdir(exist_ok=True)
+    own.write_text(NO_LS)
+    recording.call("ls")
+    files = [candidate(tmp_path, NO_LS.replace("no-ls", "no-cat").replace('"ls"', '"cat"'))]
+    added = hold_against_record(recording.home, Candidate(files=files))
+    replaced = hold_against_record(recording.home, Candidate(files=files, own=Own.REPLACED))
+    assert (added.candidate.asked, replaced.candidate.asked, replaced.in_force.asked) == (1, 0, 1)
+    edited = hold_against_record(recording.home, Candidate(files=[own]))
+    assert edited.candidate.asked == 1, "a file of the store is tried in the place of itself"

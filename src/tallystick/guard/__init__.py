@@ -8,6 +8,7 @@ __all__ = [
     "explain",
     "fallback_decision",
     "live_world",
+    "own_rules",
     "plain_calls",
     "policies",
     "policy_cases",

@@ -7,6 +7,7 @@ worked in. What a session did before a call is known from its own record; what o
 
 from __future__ import annotations
 
+import enum
 import os
 import posixpath
 from collections.abc import Callable, Iterator, Sequence
@@ -21,7 +22,8 @@ from tallystick.graph.calls import home_of
 from tallystick.guard.call_effects import recorded_deed
 from tallystick.guard.decide import AgentMachine, Decider
 from tallystick.guard.effect_counts import EffectCounts
-from tallystick.guard.policies import Policies, load_set, read_policy_file
+from tallystick.guard.policies import Policies, load_set
+from tallystick.guard.policy_rules import read_texts
 from tallystick.guard.recorded_context import past_of
 from tallystick.journal.home import Home
 from tallystick.journal.read import read_session
@@ -171,18 +173,31 @@ class _Made(msgspec.Struct, frozen=True):
     """A time as the record writes it."""
 
 
+class Own(enum.Enum):
+    """What becomes of the user's own policies beside those of a candidate."""
+
+    KEPT = "kept"
+    REPLACED = "replaced"
+
+
+class Candidate(msgspec.Struct, frozen=True, kw_only=True):
+    """A set to be tried: further files, and a profile instead of the one in force. As it is: the set in force."""
+
+    files: Sequence[Path] = ()
+    own: Own = Own.KEPT
+    profile: str | None = None
+
+
 def hold_against_record(
     home: Home,
-    files: Sequence[Path] = (),
+    candidate: Candidate | None = None,
     *,
-    profile: str | None = None,
     since: str | None = None,
     progress: Callable[[int], None] = lambda _: None,
 ) -> Backtest:
     """What a candidate would have said of each recorded call.
 
-    Args: files: policies instead of the user's own. Neither these nor a profile: the set in force. since: a time as the
-    record writes it. progress: is reported how many bytes of journals were read.
+    Args: since: a time as the record writes it. progress: is reported how many bytes of journals were read.
 
     Raises:
         NotFoundError: there is no store. PolicyError: a policy cannot be used.
@@ -191,15 +206,13 @@ def hold_against_record(
         raise NotFoundError(f"no store at {home.folder}", hint="create one with `tally init`")
     policies = Policies(home)
     settings = replace(policies.settings, is_interactive=True)
-    if profile is not None:
-        wanted = Profile(profile)
-    else:
-        wanted = settings.profile
-    if files:
-        candidate = load_set(wanted, tuple((str(path), read_policy_file(path)) for path in files))
-    else:
-        candidate = load_set(wanted, policies.own)
-    counting = _Counting(policies.current, settings, candidate, replace(settings, profile=wanted))
+    candidate = candidate or Candidate()
+    wanted = Profile(candidate.profile) if candidate.profile is not None else settings.profile
+    texts = read_texts(candidate.files)
+    if candidate.own is Own.KEPT:
+        texts = (*(own for own in policies.own if own[0] not in dict(texts)), *texts)
+    tried = load_set(wanted, texts)
+    counting = _Counting(policies.current, settings, tried, replace(settings, profile=wanted))
     deciders: dict[str, Decider] = {}
     for sid, path in sorted(home.sessions()):
         is_seen = False

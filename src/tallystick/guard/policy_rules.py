@@ -26,11 +26,16 @@ from tallystick.journal.home import Home
 from tallystick.model.decision import Effect
 from tallystick.policy import kinds, risks
 from tallystick.policy.cedar.engine import PolicySet
-from tallystick.policy.cedar.parsing import Rule, policies_in
+from tallystick.policy.cedar.parsing import Rule, policies_in, unmatchable
 from tallystick.policy.content.tags import TAGS
+from tallystick.policy.detector import FAILED
+from tallystick.policy.facts import Place
+from tallystick.policy.judging import OF_RECORD
 from tallystick.policy.network import hosts, unknown_packages
-from tallystick.policy.settings import Profile
+from tallystick.policy.protected.places import Kind
+from tallystick.policy.settings import Limits, OutsideWrites, Profile
 from tallystick.policy.taint import flows
+from tallystick.policy.world import Maker, Marker, Trust
 from tallystick.workspace.did_you_mean import nearest
 
 
@@ -65,6 +70,8 @@ class InForce(msgspec.Struct, frozen=True, kw_only=True):
     error: str | None
     """Why files that are there are not in force."""
     rules: tuple[RuleRow, ...]
+    unmatchable: tuple[str, ...] = ()
+    """Why rules of the user or the repository can never match, each with file and line."""
 
 
 class Word(msgspec.Struct, frozen=True, kw_only=True):
@@ -84,7 +91,15 @@ def rules_in_force(home: Home, root: str | None) -> InForce:
         digest=policies.digest,
         error=found.error_in(root),
         rules=_rows(policies, home, root),
+        unmatchable=tuple(map(str, unmatchable(_own_texts(found, root), _vocabulary()))),
     )
+
+
+def _own_texts(policies: Policies, root: str | None) -> Texts:
+    """The texts in force that do not come with the program."""
+    if root is None or policies.error_in(root) is not None:
+        return policies.own
+    return (*policies.own, *policies_below(repository_folder(root)))
 
 
 def show_rule(home: Home, root: str | None, name: str) -> ShownRule:
@@ -105,14 +120,50 @@ def show_rule(home: Home, root: str | None, name: str) -> ShownRule:
     return ShownRule(rule=found[0], text=_rule_text(found[0], home, root))
 
 
+def read_texts(paths: Sequence[Path]) -> Texts:
+    """The texts of some files of policies, by their whole paths. Raises PolicyError: one of them cannot be read."""
+    return tuple((str(path.absolute()), read_policy_file(path)) for path in paths)
+
+
 def check_files(home: Home, paths: Sequence[Path]) -> PolicySet:
     """The set that would be in force with these files instead of the user's own.
 
     Raises:
-        PolicyError: one of them cannot be used; the message has file and line.
+        PolicyError: one of them cannot be used, or has a policy that never matches; the message has file and line.
     """
-    texts = tuple((str(path), text) for path in paths for text in [read_policy_file(path)])
-    return load_set(Policies(home).settings.profile, texts)
+    texts = read_texts(paths)
+    found = load_set(Policies(home).settings.profile, texts)
+    refuse_unmatchable(texts)
+    return found
+
+
+def refuse_unmatchable(texts: Iterable[tuple[str, str]]) -> None:
+    """Raises PolicyError: one of some policies, which fit the schema, can never match."""
+    for error in unmatchable(texts, _vocabulary()):
+        raise error
+
+
+def _vocabulary() -> dict[str, frozenset[str]]:
+    """The words that members of resources and of the context may have, where there is a list of them."""
+    listed: dict[str, set[str]] = {}
+    for one in words():
+        listed.setdefault(one.member.partition(".")[2], set()).add(one.word)
+    listed["risks"].add(FAILED)
+    return {**_CLOSED, **{member: frozenset(found) for member, found in listed.items()}}
+
+
+_CLOSED = {
+    "place": frozenset(map(str, Place)),
+    "maker": frozenset(map(str, Maker)),
+    "author": frozenset(map(str, Maker)),
+    "trust": frozenset(map(str, Trust)),
+    "markers": frozenset(map(str, Marker)),
+    "over": frozenset(Limits.__struct_fields__),
+    "write_outside_workspace": frozenset(map(str, OutsideWrites)),
+    "touches": frozenset(map(str, Kind)),
+    "may_touch": frozenset(map(str, Kind)),
+    "mentions": frozenset(map(str, Kind)),
+}
 
 
 def words() -> tuple[Word, ...]:
@@ -120,7 +171,7 @@ def words() -> tuple[Word, ...]:
     listed: list[tuple[str, dict[str, str]]] = [
         ("File.kinds", kinds.KINDS),
         ("Host.kinds", hosts.KINDS),
-        ("Call.risks", {**risks.RISKS, **flows.RISKS, **unknown_packages.RISKS}),
+        ("Call.risks", {**risks.RISKS, **flows.RISKS, **unknown_packages.RISKS, **OF_RECORD}),
         *(("Call.risks", _prefixed(found.name, found.risks)) for found in detectors()),
         ("File.tags", TAGS),
     ]

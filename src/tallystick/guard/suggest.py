@@ -6,15 +6,14 @@ anywhere: anyone who wants one puts it into the store's policy folder.
 
 from __future__ import annotations
 
-import json
 import posixpath
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
 import msgspec
 
 from tallystick.errors import NotFoundError
+from tallystick.guard.policy_text import Verb, id_of, policy_text, same_target
 from tallystick.journal.home import Home
 from tallystick.journal.read import read_session
 from tallystick.model.recorded import Recorded
@@ -27,7 +26,7 @@ _ACTIONS = {
     "Host": ("fetch", "send", "connect", "listen"),
     "Program": ("run",),
 }
-_ATTRIBUTES = {"File": "path", "Host": "host", "Program": "name"}
+ATTRIBUTES = {"File": "path", "Host": "host", "Program": "name"}
 
 
 class Accepted(msgspec.Struct, frozen=True, order=True):
@@ -112,17 +111,18 @@ def _asked(step: Recorded) -> Iterator[Accepted]:
 
 def _is_whole(action: str, target: str) -> bool:
     """Whether an act has one target, and the evidence has all of its name."""
-    return bool(target) and _type_of(action) is not None and not target.endswith("…") and "\ufffd" not in target
+    return bool(target) and type_of(action) is not None and not target.endswith("…") and "\ufffd" not in target
 
 
-def _type_of(action: str) -> str | None:
+def type_of(action: str) -> str | None:
+    """What an action is done to; None: the call as a whole."""
     return next((kind for kind, actions in _ACTIONS.items() if action in actions), None)
 
 
 def _suggestion(
     rule: str, action: str, ones: list[Accepted], yes: dict[Accepted, list[str]], no: Iterable[Accepted]
 ) -> Suggestion:
-    kind = _type_of(action) or "File"
+    kind = type_of(action) or "File"
     refused = [one.target for one in no if (one.rule, one.action) == (rule, action)]
     targets = sorted(one.target for one in ones)
     patterns = targets
@@ -159,22 +159,6 @@ def _patterns(paths: list[str], refused: list[str]) -> list[str]:
 
 def _policy(rule: str, action: str, kind: str, targets: Iterable[str]) -> str:
     """An exception unchanged in a file."""
-    name = re.sub(r"[^a-z0-9-]+", "-", rule.lower())
-    member = _ATTRIBUTES[kind]
-    tests = " ||\n  ".join(_test(member, target) for target in targets)
-    return (
-        f'@id("mine.{name}-{action}")\n@lifts({json.dumps(rule)})\n@reason("The user accepted it before.")\n'
-        f'permit (principal, action == Action::"{action}", resource is {kind})\nwhen {{\n  {tests}\n}};\n'
-    )
-
-
-def _test(member: str, target: str) -> str:
-    if target.endswith("/*"):
-        folder = _quoted(target[:-1]).replace("*", "\\*")
-        return f'resource.{member} like "{folder}*"'
-    return f'resource.{member} == "{_quoted(target)}"'
-
-
-def _quoted(text: str) -> str:
-    """Text inside of a string of Cedar. Evidence holds nothing that is not printable."""
-    return text.replace("\\", "\\\\").replace('"', '\\"')
+    tests = " ||\n  ".join(same_target(ATTRIBUTES[kind], target) for target in targets)
+    said = [("id", f"mine.{id_of(rule, action)}"), ("lifts", rule), ("reason", "The user accepted it before.")]
+    return policy_text(said, "permit", Verb((action,), kind), condition=tests)

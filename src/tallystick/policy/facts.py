@@ -12,6 +12,7 @@ from typing import TypeAlias
 
 import msgspec
 
+from tallystick.policy.cedar.globs import Anchors
 from tallystick.policy.network.hosts import HostFacts
 from tallystick.policy.settings import OutsideWrites
 from tallystick.policy.world import Maker, Marker, Trust
@@ -102,6 +103,9 @@ class FileFacts(msgspec.Struct, frozen=True, kw_only=True):
     is_sensitive: bool = False
     evidence: tuple[str, ...] = ()
     """Steps that tell of its past. Policies do not see it."""
+    real: str = ""
+    """The path without links, for globs; empty: as `path`. Policies do not see it, nor the next."""
+    is_folder: bool = False
 
 
 class ProgramFacts(msgspec.Struct, frozen=True):
@@ -160,6 +164,8 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     acts: tuple[Act, ...]
     root: str | None = None
     """The top of the repository that the agent works in."""
+    anchors: Anchors = Anchors()
+    """What globs of policies are relative to."""
     evidence: tuple[str, ...] = ()
     """What was found before this call that speaks against it, for people: what was read, and where it went."""
 
@@ -167,7 +173,7 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
 # For Cedar -----------------------------------------------------------------------------------------------------------
 
 _TYPES: dict[type, str] = {FileFacts: "File", HostFacts: "Host", ProgramFacts: "Program", CallFacts: "Call"}
-_UNSEEN = ("evidence",)
+_UNSEEN = ("evidence", "real", "is_folder")
 Plain: TypeAlias = str | int | bool | list[str]
 
 

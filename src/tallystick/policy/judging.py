@@ -14,6 +14,7 @@ from tallystick.model.decision import Call, legible_call
 from tallystick.policy.calls.acts import acts_of, is_below
 from tallystick.policy.calls.reader import CallReader
 from tallystick.policy.calls.reading import CallReading
+from tallystick.policy.cedar.globs import Anchors
 from tallystick.policy.content.inspection import module_risks
 from tallystick.policy.detector import Detector, detected
 from tallystick.policy.facts import Act, Action, CallFacts, Context, Facts
@@ -58,7 +59,16 @@ def judged(
     reading = reader.read(call)
     given = (ground, world, settings, detectors)
     acts = tuple(act for part in (reading, *reader.parts(reading)) for act in _acts(part, past, given))
-    return reading, Facts(agent=call.agent, context=_context(reading, past, world, settings), acts=acts, root=root)
+    context = _context(reading, past, world, settings)
+    anchors = _anchors(ground.home, workspace, world)
+    return reading, Facts(agent=call.agent, context=context, acts=acts, root=root, anchors=anchors)
+
+
+def _anchors(home: str, workspace: str | None, world: World) -> Anchors:
+    """What globs of policies are relative to."""
+    if workspace is None:
+        return Anchors(home=home)
+    return Anchors(home=home, projects=tuple(dict.fromkeys((workspace, world.real(workspace)))))
 
 
 def _acts(reading: CallReading, past: Past, given: tuple[Ground, World, Settings, Sequence[Detector]]) -> Iterator[Act]:
@@ -88,6 +98,13 @@ def _root(folder: str | None, world: World, home: str) -> str | None:
     return root
 
 
+OF_RECORD = {
+    "reads-signing-key": "the key that signs the record is read",
+    "stops-recorder": "the recorder is stopped",
+    "feeds-record": "a command of ours is run that adds to the record",
+    "weakens-record": "a command of ours is run that changes the record, or what protects it",
+}
+"""What a call does to what protects the record, with the meanings."""
 _OF_OWN_COMMANDS = {Does.RECORD: "feeds-record", Does.CHANGE: "weakens-record"}
 
 

@@ -12,11 +12,14 @@ from tallystick.ask.why import Why, why
 from tallystick.errors import NotFoundError
 from tallystick.graph.alerts import AlertEntry, AlertFilter, ReviewEntry, alert_at, get_alert, list_alerts, reviews_of
 from tallystick.graph.lookup import Place
+from tallystick.guard import own_rules
+from tallystick.guard.own_rules import Allowed
 from tallystick.journal.home import Home
 from tallystick.policy.alert import Review, review_step
 from tallystick.recording.own_session import RECORDER
 from tallystick.recording.session_writer import SessionWriter, Taken
 from tallystick.workspace.index import Index
+from tallystick.workspace.indexing import open_index
 from tallystick.workspace.names import find_session, find_step
 
 # Finding --------------------------------------------------------------------------------------------------------------
@@ -86,6 +89,15 @@ def _lineage(home: Home, index: Index, place: Place, shown: Shown, folder: str) 
         return why(home, index, f"{place.session}:{call}", folder=folder)
     except NotFoundError:
         return None
+
+
+def allow_alert(home: Home, text: str, *, folder: str | None) -> Allowed:
+    """Let through from now on what an alert stopped, in a project or everywhere.
+
+    Raises: PolicyError: nothing narrow would lift it. What `find_alert` raises.
+    """
+    with open_index(home) as index:
+        return own_rules.allow_alert(home, find_alert(index, text).evidence, folder=folder)
 
 
 # Saying something of one ----------------------------------------------------------------------------------------------

@@ -5,11 +5,14 @@ from pathlib import Path
 
 import pytest
 
+from tallystick.journal.archive import Archive
 from tallystick.journal.home import Home
 from tallystick.model.step import Json, Opening, Source, Step
 from tallystick.policy.settings import Profile
+from tallystick.recording.alert_chain import AlertChain
 from tallystick.recording.session_writer import SessionWriter
 from tests.cli.conftest import Tally, TallyJson
+from tests.support.alerting import bring_alerts_up_to_date, refuse
 
 NO_CURL = (
     '@id("mine.no-curl") @decision("ask") @severity("low") @reason("No downloads.")\n'
@@ -285,3 +288,52 @@ def test_of_a_recorded_call_both_answers_are_shown(tally: Tally, tally_json: Tal
         ["decided at the time: allow", "the two differ, unless files have changed since"],
     )
     assert tally_json("policy", "explain", f"{sid}:2")["agreement"] == "different"
+
+
+# Rules of one's own ---------------------------------------------------------------------------------------------------
+
+
+def test_a_rule_is_added_and_speaks(tally: Tally, tally_json: TallyJson, elsewhere: Path) -> None:
+    added = tally("policy", "add", "deny", "write", "infra/prod/**")
+    assert added.exit_code == 0, added.stderr
+    assert 'resource.meets.contains("infra/prod/**")' in added.stdout
+    (elsewhere / "infra").mkdir()
+    for command in ("touch infra/prod/x", "rm -rf infra"):
+        assert "mine.deny-write-infra-prod" in tally_json("policy", "explain", command)["decision"]["rules"]
+    assert "mine.deny-write-infra-prod" not in tally_json("policy", "explain", "touch a")["decision"]["rules"]
+    again = tally("policy", "add", "deny", "write", "infra/prod/**")
+    assert again.exit_code != 0
+    assert "mine.deny-write-infra-prod" in again.stderr
+
+
+def test_a_glob_that_the_shell_filled_in_is_noticed(tally: Tally) -> None:
+    result = tally("policy", "add", "deny", "write", "a.tf", "b.tf")
+    assert result.exit_code != 0
+    assert "quotes" in result.stderr
+
+
+def test_a_file_with_a_rule_that_never_matches_is_refused(tally: Tally, user: Path, tmp_path: Path) -> None:
+    text = '@id("mine.infra")\nforbid (principal, action, resource is File) when { resource.path like "infra/**" };\n'
+    (tmp_path / "mine.cedar").write_text(text)
+    result = tally("policy", "check", str(tmp_path / "mine.cedar"))
+    assert result.exit_code != 0
+    assert "it can never match" in result.stderr
+    assert 'resource.meets.contains("infra/**")' in result.stderr
+    own_policy(user, text)  # one that is in force already stays so, and is named
+    listed = tally("policy", "list")
+    assert listed.exit_code == 0
+    assert "it can never match" in listed.stderr
+
+
+def test_what_an_alert_stopped_is_let_through_here(tally: Tally, tally_json: TallyJson, user: Path) -> None:
+    own_policy(user, NO_CURL)
+    home = Home(user / ".tally")
+    Archive.make(home)
+    with SessionWriter(home) as session_writer:
+        found: Json = [{"rule": "mine.no-curl", "action": "run", "target": "curl", "because": ["curl"]}]
+        refuse(session_writer, AlertChain(session_writer), 0, effect="ask", found=found)
+    bring_alerts_up_to_date(home)
+    result = tally("policy", "allow", "1", "--here")
+    assert result.exit_code == 0, result.stderr
+    assert '@lifts("mine.no-curl")' in result.stdout
+    assert "mine.no-curl" not in tally_json("policy", "explain", "curl --version")["decision"]["rules"]

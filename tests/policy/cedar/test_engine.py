@@ -78,7 +78,10 @@ def test_facts_have_the_form_that_the_schema_says(action: Action) -> None:
         "resource": uid,
         "context": attributes(facts().context),
     }
-    entities = [{"uid": uid, "attrs": attributes(resource), "parents": []}]
+    attrs = attributes(resource)
+    if isinstance(resource, FileFacts):  # found when the policies are known
+        attrs |= {"meets": [], "within": []}
+    entities = [{"uid": uid, "attrs": attrs, "parents": []}]
     result = cedarpy.is_authorized(request, PERMIT, entities, SCHEMA)
     assert (result.decision, result.diagnostics.errors) == (cedarpy.Decision.Allow, [])
     request["context"] = {**attributes(facts().context), "more": 1}

@@ -39,6 +39,11 @@ policy = Group(
         "show": ("tallystick.cli.decide.policy:show", "Show one rule: its text, reason, file and line."),
         "words": ("tallystick.cli.decide.policy:words", "List the words that policies can test"),
         "schema": ("tallystick.cli.decide.policy:schema", "Print the schema of what policies can test"),
+        "add": ("tallystick.cli.decide.own_policies:add", "Add a rule of your own"),
+        "allow": (
+            "tallystick.cli.decide.own_policies:allow",
+            "Let through from now on what an alert stopped.",
+        ),
         "check": (
             "tallystick.cli.decide.policy:check",
             "Check that policy files can be used together with the shipped ones.",
@@ -61,7 +66,7 @@ policy = Group(
 )
 
 
-def _root(folder: str) -> str | None:
+def repository_here(folder: str) -> str | None:
     """The repository that contains a folder."""
     from tallystick.guard.live_world import LiveWorld
 
@@ -80,10 +85,12 @@ def list_(run: Run, effect: str | None) -> None:
 
     from tallystick.guard.policy_rules import rules_in_force
 
-    found = rules_in_force(run.home, _root(str(Path.cwd())))
+    found = rules_in_force(run.home, repository_here(str(Path.cwd())))
     found = replace(found, rules=tuple(row for row in found.rules if effect in (None, row.effect.value)))
     if found.error is not None:
         run.warn(f"not in force: {found.error}")
+    for reason in found.unmatchable:
+        run.warn(reason)
     run.answer("policy.rules", found, _rules_text(found))
 
 
@@ -103,7 +110,7 @@ def show(run: Run, rule: str) -> None:
     """Show one rule: its text, reason, file and line. RULE is its id, or a unique part of it."""
     from tallystick.guard.policy_rules import show_rule
 
-    found = show_rule(run.home, _root(str(Path.cwd())), rule)
+    found = show_rule(run.home, repository_here(str(Path.cwd())), rule)
     run.answer("policy.rule", found, _rule_text(found))
 
 
@@ -310,6 +317,7 @@ def _value(value: Json) -> str:
     example="tally policy backtest mine.cedar --since 30d\ntally policy backtest --profile strict",
 )
 @click.argument("files", nargs=-1, type=click.Path(path_type=Path))
+@click.option("--replace", is_flag=True, help="FILES replace your own policies instead of adding to them.")
 @click.option(
     "--profile",
     type=click.Choice(["standard", "strict", "default-deny"]),
@@ -317,17 +325,16 @@ def _value(value: Json) -> str:
 )
 @time_option("--since", "Calls from this time on: 2026-11-21, 2026-11-21T10:30, 3h, today (UTC).")
 @pass_run
-def backtest(run: Run, files: tuple[Path, ...], profile: str | None, since: str | None) -> None:
+def backtest(run: Run, files: tuple[Path, ...], replace: bool, profile: str | None, since: str | None) -> None:
     """Show what policies would have decided on the recorded calls, compared with those in force.
 
-    FILES replace your own policies; without FILES, the rules in force are tested against the record.
+    FILES add to your own policies, or replace them with --replace; without FILES, the rules in force are tested.
     """
-    from tallystick.guard.backtest import hold_against_record
+    from tallystick.guard.backtest import Candidate, Own, hold_against_record
 
+    wanted = Candidate(files=files, own=Own.REPLACED if replace else Own.KEPT, profile=profile)
     with progress_bar(run, None) as advance:
-        found = hold_against_record(
-            run.home, files, profile=profile, since=since, progress=lambda size: advance("", size)
-        )
+        found = hold_against_record(run.home, wanted, since=since, progress=lambda size: advance("", size))
     run.answer("policy.backtest", found, _backtest_text(found))
 
 

@@ -250,6 +250,8 @@ class _Finder:
             is_download=past.is_download,
             is_sensitive=past.is_sensitive,
             evidence=past.evidence,
+            real=real,
+            is_folder=state.kind is FileKind.FOLDER,
         )
 
     def _orders(self, action: Action, intent: Intent, path: str) -> frozenset[str]:

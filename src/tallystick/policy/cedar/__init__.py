@@ -1,3 +1,3 @@
 """The Cedar side: texts of policies, the engine that asks them, and its answers."""
 
-__all__ = ["engine", "parsing"]
+__all__ = ["engine", "globs", "parsing"]

@@ -15,12 +15,15 @@ import orjson
 
 from tallystick.errors import PolicyError
 from tallystick.model.decision import Decision, Effect, Evidence
+from tallystick.policy.cedar.globs import Anchors, Reach, meets, within
 from tallystick.policy.cedar.parsing import Checked, Parsed, Rule, parse
-from tallystick.policy.facts import Act, Facts, Plain, attributes, name_of, type_of
+from tallystick.policy.facts import Act, Action, Facts, FileFacts, Plain, attributes, name_of, type_of
 from tallystick.policy.settings import Profile, Settings
 
 _STRENGTH = (Effect.DENY, Effect.ASK, Effect.WARN)
 _SEVERITIES = ("critical", "high", "medium", "low", "info")
+_OF_WHOLE = (Action.DELETE, Action.MOVE)
+"""Acts that take with a folder what is in it."""
 _NO_PERMIT = "default.no-permit"
 _MOST_KNOWN = 8192
 _MOST_EVIDENCE = 16
@@ -61,7 +64,7 @@ class PolicySet:
         unpermitted: Act | None = None
         errors: dict[str, None] = {}
         for act in facts.acts:
-            answer = self._answer(facts.agent, act, context)
+            answer = self._answer(facts, act, context)
             for rule in answer.rules:
                 spoke.setdefault(rule, act)
             if not answer.is_permitted and unpermitted is None:
@@ -78,34 +81,49 @@ class PolicySet:
 
     # One act --------------------------------------------------------------------------------------------------------
 
-    def _answer(self, agent: str, act: Act, context: dict[str, Plain]) -> _Answer:
+    def _answer(self, facts: Facts, act: Act, context: dict[str, Plain]) -> _Answer:
         """The answer to one act. What no policy looks at cannot change it, so that few answers serve many acts."""
         mentions = self._parsed.mentions
         kind = type_of(act.resource)
-        entity = mentions.seen(attributes(act.resource))
+        whole = attributes(act.resource) | self._of_globs(act, facts.anchors)
+        entity = mentions.seen(whole)
         seen = mentions.seen(context)
         name = ""
         if mentions.names:
             name = name_of(act.resource)
-        key = orjson.dumps((agent, act.action, kind, name, entity, seen))
+        key = orjson.dumps((facts.agent, act.action, kind, name, entity, seen))
         known = self._known.get(key)
         if known is None:
-            known = self._asked(agent, act, name, context)
+            uid = {"type": kind, "id": name}
+            entities = cedarpy.Entities.from_json_str(
+                orjson.dumps([{"uid": uid, "attrs": whole, "parents": []}]).decode()
+            )
+            request = {
+                "principal": {"type": "Agent", "id": facts.agent},
+                "action": {"type": "Action", "id": str(act.action)},
+                "resource": uid,
+                "context": context,
+            }
+            known = self._asked(request, entities)
             if len(self._known) >= _MOST_KNOWN:
                 self._known.clear()
             self._known[key] = known
         return known
 
-    def _asked(self, agent: str, act: Act, name: str, context: dict[str, Plain]) -> _Answer:
-        uid = {"type": type_of(act.resource), "id": name}
-        entity = {"uid": uid, "attrs": attributes(act.resource), "parents": []}
-        entities = cedarpy.Entities.from_json_str(orjson.dumps([entity]).decode())
-        request = {
-            "principal": {"type": "Agent", "id": agent},
-            "action": {"type": "Action", "id": str(act.action)},
-            "resource": uid,
-            "context": context,
+    def _of_globs(self, act: Act, anchors: Anchors) -> dict[str, Plain]:
+        """Which globs of these policies a file falls under."""
+        file, globs = act.resource, self._parsed.globs
+        if not isinstance(file, FileFacts):
+            return {}
+        if not globs:
+            return {"meets": [], "within": []}
+        reach = _reach(act.action, file, anchors)
+        return {
+            "meets": [glob for glob in globs if meets(glob, reach, anchors)],
+            "within": [glob for glob in globs if within(glob, reach, anchors)],
         }
+
+    def _asked(self, request: dict[str, Any], entities: cedarpy.Entities) -> _Answer:
         parsed = self._parsed
         result = cedarpy.is_authorized(request, parsed.forbids, entities)
         errors = tuple(result.diagnostics.errors)
@@ -190,6 +208,19 @@ def load(files: Iterable[tuple[str, str]], schema: str, known: Mapping[str, Chec
         PolicyError: one of them cannot be used, so none is. The message has file and line.
     """
     return PolicySet(parse(files, schema, known))
+
+
+def _reach(action: Action, file: FileFacts, anchors: Anchors) -> Reach:
+    """What an act works on, for globs."""
+    is_some = file.is_pattern and not file.is_known  # `find infra … -exec rm`: files below a folder, not told which
+    is_whole = file.is_folder and (action in _OF_WHOLE or file.program == "git")
+    # `git pull`, `git commit`: a repository changes as a whole, which is no work on the files that it brings along
+    is_of_history = file.program in ("", "git") and file.is_edit and file.is_deep and file.path in anchors.projects
+    return Reach(
+        paths=tuple(dict.fromkeys((file.path, file.real or file.path))),
+        is_pattern=file.is_pattern and not is_some,
+        is_deep=(file.is_deep or is_some or is_whole) and not is_of_history,
+    )
 
 
 def _rank(rule: Rule) -> int:

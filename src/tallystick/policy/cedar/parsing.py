@@ -20,6 +20,7 @@ import orjson
 from tallystick.errors import PolicyError
 from tallystick.model.decision import Effect
 from tallystick.model.pattern import pattern_of
+from tallystick.policy.cedar.unmatchable import Words, globs_in, reasons
 
 _TOKEN = pattern_of(r'"(?:[^"\\]|\\.)*"|//[^\n]*|;', re.DOTALL)
 _BLANK = pattern_of(r"(?:\s+|//[^\n]*)*")
@@ -98,6 +99,8 @@ class Parsed(msgspec.Struct, frozen=True, kw_only=True):
     lifting: dict[str, tuple[str, ...]]
     """The engine's names of exceptions → the rules that they lift."""
     mentions: Mentions
+    globs: tuple[str, ...]
+    """Those that policies name."""
     digest: str
 
 
@@ -112,6 +115,8 @@ class Checked(msgspec.Struct, frozen=True, kw_only=True):
     """A resource is compared with one that is named."""
     looked_at: tuple[str | None, ...]
     """The attributes that it looks at; None: a resource or the context as a whole."""
+    globs: tuple[str, ...] = ()
+    """Those that it names."""
 
 
 class _Policy(msgspec.Struct, frozen=True):
@@ -147,8 +152,9 @@ def parse(files: Iterable[tuple[str, str]], schema: str, known: Mapping[str, Che
         if any(policy.checked.is_open for policy in permits)
         else _set([policy.text for policy in permits]),
         exceptions=_set([policy.text for policy in exceptions]) if exceptions else None,
-        lifting={f"policy{n}": policy.rule.lifts for n, policy in enumerate(exceptions)},
+        lifting={f"policy{n}": _lifted(policy.rule, policies) for n, policy in enumerate(exceptions)},
         mentions=_mentions(policy.checked for policy in policies),
+        globs=tuple(dict.fromkeys(glob for policy in policies for glob in policy.checked.globs)),
         digest=_digest(placed, schema),
     )
 
@@ -207,7 +213,18 @@ def _checked(file: str, line: int, text: str, schema: str) -> Checked:
         annotations=tree.get("annotations", {}),
         names=tree["resource"]["op"] in ("==", "in"),
         looked_at=tuple(dict.fromkeys(_looked_at(tree["conditions"]))),
+        globs=tuple(dict.fromkeys(globs_in(tree["conditions"]))),
     )
+
+
+def unmatchable(files: Iterable[tuple[str, str]], words: Words) -> Iterator[PolicyError]:
+    """Of policies that can be used, those that never speak, each with the reason."""
+    for name, whole in files:
+        for line, text in policies_in(whole):
+            (tree,) = orjson.loads(cedarpy.policies_to_json_str(text))["staticPolicies"].values()
+            found = "; ".join(reasons(tree, words))
+            if found:
+                yield refused(name, line, f"it can never match: {found}")
 
 
 def _reasons(errors: Iterable[str]) -> str:
@@ -261,10 +278,24 @@ def _check_ids(policies: list[_Policy]) -> None:
             )
     for policy in policies:
         for name in policy.rule.lifts:
+            if name == _SHIPPED:
+                continue
             if name not in seen:
                 raise refused(policy.rule.file, policy.rule.line, f"@lifts names {name!r}, and there is no such rule")
             if seen[name].holds_always:
                 raise refused(policy.rule.file, policy.rule.line, f"{name!r} holds always: nothing lifts it")
+
+
+_SHIPPED = "shipped"
+"""Of an exception: all rules that are not in a file of a user's or a repository's, which are named by their paths."""
+
+
+def _lifted(rule: Rule, policies: list[_Policy]) -> tuple[str, ...]:
+    """The ids of the rules that an exception lifts."""
+    if _SHIPPED not in rule.lifts:
+        return rule.lifts
+    others = (policy.rule for policy in policies if not policy.rule.file.startswith("/"))
+    return (*rule.lifts, *(other.id for other in others if not other.holds_always))
 
 
 def refused(file: str, line: int, why: str, *, hint: str | None = None) -> PolicyError:
