@@ -20,13 +20,16 @@ from tallystick.graph.queries import SessionFilter, list_sessions
 from tallystick.guard.decide import AgentMachine, Decider
 from tallystick.guard.differing import ComparedAnswer, Outcome, answer_of, compare
 from tallystick.guard.fallback_decision import is_undecided
+from tallystick.guard.policy_rules import own_texts
 from tallystick.guard.recorded_context import Moment
+from tallystick.guard.what_if import Change, Finding, Judge, changes, findings
 from tallystick.journal.home import Home
 from tallystick.journal.read import read_session
 from tallystick.model.decision import Call, Decision, Effect
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Json, Source
 from tallystick.policy.facts import Facts, Plain, attributes, name_of, type_of
+from tallystick.policy.settings import Settings
 from tallystick.recording.own_session import RECORDER
 from tallystick.state.steps import moment_of, tool_of
 from tallystick.workspace.index import Index
@@ -59,6 +62,10 @@ class Explained(msgspec.Struct, frozen=True, kw_only=True):
     decision: Decision
     context: dict[str, Json]
     acts: tuple[ToldAct, ...]
+    findings: tuple[Finding, ...] = ()
+    """What would be done → which fact → which rule, for each rule that speaks."""
+    changes: tuple[Change, ...] = ()
+    """Single changes with which the answer would be milder."""
     recorded: dict[str, Json] | None = None
     agreement: Outcome | Literal["not-compared"] | None = None
     """Whether it is the decision that was made then. None: the call is not a recorded one."""
@@ -94,9 +101,8 @@ def explain_step(index: Index, home: Home, name: str) -> Explained:
         args=step.values.get("content.args"),
         cwd=found.folder,
     )
-    decider = _decider(home)
-    facts = decider.facts_at(call, Moment(_precedes(step), moment_of(step)))
-    explained = _explained(decider, call, facts)
+    moment = Moment(_precedes(step), moment_of(step))
+    explained = _explained(home, call, lambda decider: decider.facts_at(call, moment))
     decided = found.decided
     return msgspec.structs.replace(
         explained, recorded=decided, agreement=_agreement(index, home, explained.decision, found)
@@ -182,18 +188,36 @@ def _is_of_policy(step: Recorded) -> bool:
 
 def explain_call(home: Home, call: Call) -> Explained:
     """What is decided on a call, act by act."""
+
+    def facts(decider: Decider) -> Facts:
+        decider.read_history(call)
+        return decider.facts(call)
+
+    return _explained(home, call, facts)
+
+
+def _decider(home: Home, settings: Settings | None = None) -> Decider:
+    return Decider(home, AgentMachine(Path.home(), environment=os.environ), settings=settings)
+
+
+def _explained(home: Home, call: Call, find: Callable[[Decider], Facts]) -> Explained:
     decider = _decider(home)
-    decider.read_history(call)
-    return _explained(decider, call, decider.facts(call))
-
-
-def _decider(home: Home) -> Decider:
-    return Decider(home, AgentMachine(Path.home(), environment=os.environ))
-
-
-def _explained(decider: Decider, call: Call, facts: Facts) -> Explained:
+    facts = find(decider)
     policies = decider.policies.in_force(facts.root)
     settings = decider.policies.settings
+
+    def judged_with(other: Settings) -> Decision:
+        changed = _decider(home, other)
+        found = find(changed)
+        return changed.policies.in_force(found.root).decide(found, other)
+
+    judge = Judge(
+        policies=policies,
+        facts=facts,
+        settings=settings,
+        own=own_texts(decider.policies, facts.root),
+        judged_with=judged_with,
+    )
     alone = [policies.decide(msgspec.structs.replace(facts, acts=(act,)), settings).rules for act in facts.acts]
     return Explained(
         call=call,
@@ -210,6 +234,8 @@ def _explained(decider: Decider, call: Call, facts: Facts) -> Explained:
             )
             for act, rules in zip(facts.acts, alone, strict=True)
         ),
+        findings=findings(judge),
+        changes=changes(judge),
     )
 
 

@@ -26,7 +26,7 @@ from tallystick.journal.home import Home
 from tallystick.model.decision import Effect
 from tallystick.policy import kinds, risks
 from tallystick.policy.cedar.engine import PolicySet
-from tallystick.policy.cedar.parsing import Rule, policies_in, unmatchable
+from tallystick.policy.cedar.parsing import Rule, policies_in, unmatchable, words_asked
 from tallystick.policy.content.tags import TAGS
 from tallystick.policy.detector import FAILED
 from tallystick.policy.facts import Place
@@ -53,6 +53,8 @@ class RuleRow(msgspec.Struct, frozen=True, kw_only=True):
     origin: str
     file: str
     line: int
+    settings: tuple[str, ...] = ()
+    """Settings that change what it speaks of."""
 
 
 class ShownRule(msgspec.Struct, frozen=True, kw_only=True):
@@ -91,11 +93,11 @@ def rules_in_force(home: Home, root: str | None) -> InForce:
         digest=policies.digest,
         error=found.error_in(root),
         rules=_rows(policies, home, root),
-        unmatchable=tuple(map(str, unmatchable(_own_texts(found, root), _vocabulary()))),
+        unmatchable=tuple(map(str, unmatchable(own_texts(found, root), _vocabulary()))),
     )
 
 
-def _own_texts(policies: Policies, root: str | None) -> Texts:
+def own_texts(policies: Policies, root: str | None) -> Texts:
     """The texts in force that do not come with the program."""
     if root is None or policies.error_in(root) is not None:
         return policies.own
@@ -117,7 +119,7 @@ def show_rule(home: Home, root: str | None, name: str) -> ShownRule:
         )
     if len(found) > 1:
         raise NotFoundError(f"{name!r} is ambiguous: {', '.join(row.id for row in found[:12])}")
-    return ShownRule(rule=found[0], text=_rule_text(found[0], home, root))
+    return ShownRule(rule=found[0], text=_texts(home, root).get((found[0].file, found[0].line), ""))
 
 
 def read_texts(paths: Sequence[Path]) -> Texts:
@@ -191,7 +193,27 @@ def _rows(policies: PolicySet, home: Home, root: str | None) -> tuple[RuleRow, .
     for rule in policies.rules:
         for name in rule.lifts:
             lifting.setdefault(name, []).append(rule.id)
-    return tuple(_row(rule, lifting.get(rule.id, ()), home, root) for rule in policies.rules)
+    texts = _texts(home, root)
+    rows = (_row(rule, lifting.get(rule.id, ()), home, root) for rule in policies.rules)
+    return tuple(msgspec.structs.replace(row, settings=_settings(texts.get((row.file, row.line), ""))) for row in rows)
+
+
+_SETTINGS = {
+    ("place", "home"): "policy.trusted",
+    ("place", "outside"): "policy.trusted",
+    ("kinds", "allowed"): "policy.hosts",
+    ("kinds", "registry"): "policy.registries",
+    ("kinds", "secret"): "policy.not_sensitive",
+    ("kinds", "credential"): "policy.not_sensitive",
+    ("write_outside_workspace", "deny"): "policy.write_outside_workspace",
+}
+"""By the words that a rule asks for."""
+
+
+def _settings(text: str) -> tuple[str, ...]:
+    asked = sorted(words_asked(text)) if text else []
+    limits = [f"policy.limits.{word}" for member, word in asked if member == "over"]
+    return tuple(dict.fromkeys([*limits, *(_SETTINGS[one] for one in asked if one in _SETTINGS)]))
 
 
 def _row(rule: Rule, lifted_by: Iterable[str], home: Home, root: str | None) -> RuleRow:
@@ -221,13 +243,12 @@ def _origin(file: str, home: Home, root: str | None) -> str:
     return "shipped"
 
 
-def _rule_text(row: RuleRow, home: Home, root: str | None) -> str:
-    """A rule's text unchanged in its file."""
+def _texts(home: Home, root: str | None) -> dict[tuple[str, int], str]:
+    """The texts of rules by file and line."""
     repository: Texts = ()
     if root is not None:
         repository = policies_below(repository_folder(root))
     plugins = tuple((f"{found.name}: {name}", text) for found in detectors() for name, text in found.policies)
     everywhere = (*shipped_policies(Profile.DEFAULT_DENY), *shipped_policies(Profile.STANDARD))
-    files = dict((*everywhere, *plugins, *policies_below(user_folder(home)), *repository))
-    whole = files.get(row.file, "")
-    return next((text for line, text in policies_in(whole) if line == row.line), "")
+    files = (*everywhere, *plugins, *policies_below(user_folder(home)), *repository)
+    return {(name, line): text for name, whole in files for line, text in policies_in(whole)}

@@ -43,9 +43,15 @@ def test_the_rules_in_force_are_listed_the_strictest_first(tally: Tally, tally_j
         row for row in rows if row["id"] == "mine.no-curl"
     ).items()
     text = tally("policy", "list", "--no-color").stdout.splitlines()
-    assert text[0].startswith(f"profile standard, {len(rows)} rules, set ")
-    told = [line.split()[1] for line in text[2:]]
-    assert told == sorted(told, key=["deny", "ask", "warn", "allow"].index)
+    assert text[0].startswith(f"profile standard, {len(rows)} rules (")
+    groups = [line for line in text[1:] if line[:1] != " "]
+    assert groups == sorted({row["id"].partition(".")[0] for row in rows}), "each concern is one part"
+    part = text[text.index("destroy") + 1 : text.index("detectors")]
+    assert [line.split()[1] for line in part] == sorted(
+        (line.split()[1] for line in part), key=["deny", "ask", "warn", "allow"].index
+    )
+    assert any(line.startswith("  mine.no-curl") and line.endswith("[user]") for line in text)
+    assert any("outside.write" in line and "(policy.trusted)" in line for line in text)
     assert {row["effect"] for row in tally_json("policy", "list", "--effect", "ask")["rules"]} == {"ask"}
 
 
@@ -86,6 +92,7 @@ def test_everything_that_is_known_of_a_rule_is_printed(tally: Tally, tally_json:
             "lifts": [],
             "lifted_by": [],
             "origin": "user",
+            "settings": [],
             "file": str(path),
             "line": 1,
         },
@@ -95,8 +102,7 @@ def test_everything_that_is_known_of_a_rule_is_printed(tally: Tally, tally_json:
     assert found["rule"] in listed["rules"]
     assert (listed["profile"], listed["error"], len(listed["digest"])) == ("standard", None, 64)
     rows = [line.split() for line in tally("policy", "list", "--no-color").stdout.splitlines()]
-    assert rows[1] == ["RULE", "DOES", "SEVERITY", "FROM", "MESSAGE", "TO", "THE", "AGENT"]
-    assert ["mine.no-curl", "ask", "low", "user", "No", "downloads."] in rows
+    assert ["mine.no-curl", "ask", "No", "downloads.", "[user]"] in rows
 
 
 def test_an_explanation_is_printed_act_by_act_with_its_facts(
@@ -108,6 +114,10 @@ def test_an_explanation_is_printed_act_by_act_with_its_facts(
         "ask",
         "  reason    No downloads.",
         "  severity  low",
+        "  run curl → whatever is known of it → mine.no-curl (ask)",
+        "  the answer would be another one if",
+        "    an exception lifts mine.no-curl: allow",
+        "    policy.profile = observe: allow",
         "call Bash",
         "    kind: shell",
         "run curl  ← mine.no-curl",
@@ -288,6 +298,24 @@ def test_of_a_recorded_call_both_answers_are_shown(tally: Tally, tally_json: Tal
         ["decided at the time: allow", "the two differ, unless files have changed since"],
     )
     assert tally_json("policy", "explain", f"{sid}:2")["agreement"] == "different"
+
+
+# Why ------------------------------------------------------------------------------------------------------------------
+
+
+def test_an_explanation_says_what_by_which_fact_by_which_rule_and_what_would_change_it(
+    tally: Tally, tally_json: TallyJson, user: Path
+) -> None:
+    target = user / "notes.md"
+    text = tally("policy", "explain", f"echo x > {target}", "--no-color").stdout
+    assert f"  write {target} → place home, is_in_use no → outside.write (ask)" in text.splitlines()
+    found = tally_json("policy", "explain", f"echo x > {target}")
+    assert {"what": f"policy.trusted has {user}", "effect": "allow", "rules": []} in found["changes"]
+    assert {"what": "an exception lifts outside.write", "effect": "allow", "rules": []} in found["changes"]
+    assert found["findings"][0]["facts"][0] == {"name": "place", "value": "home"}
+    held = tally("policy", "explain", f"rm -rf {user}/.tally", "--no-color").stdout
+    assert "  no single change would make the answer milder" in held.splitlines()
+    assert tally_json("policy", "explain", "ls")["findings"] == []
 
 
 # Rules of one's own ---------------------------------------------------------------------------------------------------

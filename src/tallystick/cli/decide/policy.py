@@ -91,16 +91,26 @@ def list_(run: Run, effect: str | None) -> None:
         run.warn(f"not in force: {found.error}")
     for reason in found.unmatchable:
         run.warn(reason)
-    run.answer("policy.rules", found, _rules_text(found))
+    run.answer("policy.rules", found, _rules_text(found, run.width))
 
 
-def _rules_text(found: InForce) -> Iterator[str]:
-    yield f"profile {found.profile.value}, {counted(len(found.rules), 'rule')}, set {found.digest[:12]}"
-    rows = [
-        (row.id, row.effect.value, row.severity, row.origin, first_line(row.reason, 90))
-        for row in sorted(found.rules, key=lambda row: (list(_COLORS).index(row.effect.value), row.id))
-    ]
-    yield from table(rows, head=("RULE", "DOES", "SEVERITY", "FROM", "MESSAGE TO THE AGENT"))
+def _rules_text(found: InForce, width: int) -> Iterator[str]:
+    """One line a rule, those of one concern together, the strictest first."""
+    counts = [(effect, sum(row.effect.value == effect for row in found.rules)) for effect in _COLORS]
+    said = ", ".join(f"{count} {effect}" for effect, count in counts if count)
+    yield f"profile {found.profile.value}, {counted(len(found.rules), 'rule')} ({said}), set {found.digest[:12]}"
+    group = None
+    for row in sorted(found.rules, key=lambda row: (row.id.partition(".")[0], list(_COLORS).index(row.effect.value))):
+        concern = row.id.partition(".")[0]
+        if concern != group:
+            yield click.style(concern, bold=True)
+            group = concern
+        origin = "" if row.origin == "shipped" else f" [{row.origin}]"
+        before = f"  {one_line(row.id):<28} {row.effect.value:<5} "
+        settings = f"  ({', '.join(row.settings)})" if row.settings else ""
+        room = max(width - len(before) - len(origin) - len(settings), 40)
+        message = first_line(row.reason.replace("{target}", "…"), room)
+        yield click.style(before, fg=_COLORS[row.effect.value]) + message + settings + origin
 
 
 @click.command("show", cls=Command, example="tally policy show secrets.read")
@@ -269,6 +279,7 @@ def _explained_text(found: Explained) -> Iterator[str]:
         [("reason", one_line(decision.reason)), ("remedy", one_line(decision.remedy)), ("severity", decision.severity)],
         indent="  ",
     )
+    yield from _findings_text(found)
     for act in found.acts:
         rules = ""
         if act.rules:
@@ -284,6 +295,19 @@ def _explained_text(found: Explained) -> Iterator[str]:
         yield "context"
         yield from (f"    {name}: {_value(value)}" for name, value in told.items())
     yield from _then_text(found)
+
+
+def _findings_text(found: Explained) -> Iterator[str]:
+    """What would be done → which facts → which rule, and what would change the answer."""
+    for one in found.findings:
+        facts = ", ".join(f"{fact.name} {_value(fact.value)}" for fact in one.facts) or "whatever is known of it"
+        rule = click.style(f"{one_line(one.rule)} ({one.effect.value})", fg=_COLORS[one.effect.value])
+        yield f"  {one.action} {one_line(one.target)} → {one_line(facts)} → {rule}"
+    if found.changes:
+        yield "  the answer would be another one if"
+        yield from (f"    {one_line(change.what)}: {change.effect.value}" for change in found.changes)
+    elif found.findings:
+        yield "  no single change would make the answer milder"
 
 
 def _then_text(found: Explained) -> Iterator[str]:
@@ -303,8 +327,8 @@ def _then_text(found: Explained) -> Iterator[str]:
 def _value(value: Json) -> str:
     if isinstance(value, list):
         return one_line(", ".join(map(str, value)))
-    if value is True:
-        return "yes"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
     return one_line(str(value))
 
 

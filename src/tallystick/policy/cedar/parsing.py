@@ -20,7 +20,7 @@ import orjson
 from tallystick.errors import PolicyError
 from tallystick.model.decision import Effect
 from tallystick.model.pattern import pattern_of
-from tallystick.policy.cedar.unmatchable import Words, globs_in, reasons
+from tallystick.policy.cedar.unmatchable import Words, globs_in, reasons, words_in
 
 _TOKEN = pattern_of(r'"(?:[^"\\]|\\.)*"|//[^\n]*|;', re.DOTALL)
 _BLANK = pattern_of(r"(?:\s+|//[^\n]*)*")
@@ -215,6 +215,12 @@ def _checked(file: str, line: int, text: str, schema: str) -> Checked:
         looked_at=tuple(dict.fromkeys(_looked_at(tree["conditions"]))),
         globs=tuple(dict.fromkeys(globs_in(tree["conditions"]))),
     )
+
+
+def words_asked(text: str) -> frozenset[tuple[str, str]]:
+    """The words that a policy, which can be used, asks for, each with the attribute that may have it."""
+    (tree,) = orjson.loads(cedarpy.policies_to_json_str(text))["staticPolicies"].values()
+    return frozenset(words_in(tree["conditions"]))
 
 
 def unmatchable(files: Iterable[tuple[str, str]], words: Words) -> Iterator[PolicyError]:

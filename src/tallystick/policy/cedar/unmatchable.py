@@ -56,6 +56,12 @@ def globs_in(node: object) -> Iterator[str]:
 _GLOBS = ("meets", "within")
 
 
+def words_in(node: object) -> Iterator[tuple[str, str]]:
+    """The words that a policy asks for, each with the attribute that may have it."""
+    yield from _contained(node)
+    yield from ((member, whole) for member, _, whole in _compared(node))
+
+
 # Tests that are never true -------------------------------------------------------------------------------------------
 
 
