@@ -142,3 +142,10 @@ def test_a_file_that_is_a_link_is_an_error_that_says_what_to_do(home: Home, is_t
         with pytest.raises(FormatError, match=r"config\.toml is a symbolic link") as caught:
             ask()
         assert "in its place" in str(caught.value.hint)
+
+
+def test_of_a_list_with_choices_only_these_can_be_set(home: Home) -> None:
+    set_setting(home, "policy.packs", "releases,hooks")
+    assert read_setting(home, "policy.packs") == ("releases", "hooks")
+    with pytest.raises(UsageError, match="cannot be set"):
+        set_setting(home, "policy.packs", "relases")

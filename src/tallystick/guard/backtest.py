@@ -22,7 +22,7 @@ from tallystick.graph.calls import home_of
 from tallystick.guard.call_effects import recorded_deed
 from tallystick.guard.decide import AgentMachine, Decider
 from tallystick.guard.effect_counts import EffectCounts
-from tallystick.guard.policies import Policies, load_set
+from tallystick.guard.policies import Policies, load_set, packs
 from tallystick.guard.policy_rules import read_texts
 from tallystick.guard.recorded_context import past_of
 from tallystick.journal.home import Home
@@ -211,7 +211,7 @@ def hold_against_record(
     texts = read_texts(candidate.files)
     if candidate.own is Own.KEPT:
         texts = (*(own for own in policies.own if own[0] not in dict(texts)), *texts)
-    tried = load_set(wanted, texts)
+    tried = load_set(wanted, packs(settings.packs), texts)
     counting = _Counting(policies.current, settings, tried, replace(settings, profile=wanted))
     deciders: dict[str, Decider] = {}
     for sid, path in sorted(home.sessions()):

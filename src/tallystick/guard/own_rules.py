@@ -18,6 +18,7 @@ from tallystick.guard.policies import (
     Policies,
     Texts,
     load_set,
+    packs,
     policies_below,
     read_policy_file,
     repository_folder,
@@ -105,7 +106,8 @@ def write_policy(home: Home, where: Path, text: str) -> None:
     beside: Texts = tuple(file for file in policies_below(where) if file[0] != str(path))
     if where != user_folder(home):
         beside = (*policies_below(user_folder(home)), *beside)
-    load_set(Policies(home).settings.profile, beside, ((str(path), whole),))
+    settings = Policies(home).settings
+    load_set(settings.profile, packs(settings.packs), beside, ((str(path), whole),))
     refuse_unmatchable([(str(path), text)])
     path.parent.mkdir(parents=True, exist_ok=True)
     replace_file(path, [whole.encode()])

@@ -58,6 +58,7 @@ def read_policy_settings(home: Home, environment: Mapping[str, str] | None = Non
         not_sensitive=texts("not_sensitive"),
         trusted=texts("trusted"),
         hosts=texts("hosts"),
+        packs=texts("packs"),
         registries=texts("registries"),
         limits=Limits(**{name: int(str(found[f"limits.{name}"])) for name in Limits.__struct_fields__}),
     )
@@ -156,6 +157,12 @@ def _of_detector(detector: Detector) -> Texts:
     return tuple((f"{detector.name}: {name}", text) for name, text in detector.policies)
 
 
+def packs(names: Iterable[str]) -> Texts:
+    """The policies of packs. One that there is not is left out: `config set` refuses its name."""
+    wanted = {f"packs/{name}.cedar" for name in names}
+    return tuple(file for file in _shipped("packs/*.cedar") if file[0] in wanted)
+
+
 def load_set(profile: Profile, *more: Texts) -> PolicySet:
     """A profile's set with plugins' policies and further texts. Raises PolicyError: one of them cannot be used."""
     plugins = tuple(text for detector in detectors() for text in _of_detector(detector))
@@ -171,7 +178,7 @@ def _loaded(files: Texts, schema: str) -> PolicySet:
 @cache
 def _checked(schema: str) -> Mapping[str, Checked]:
     """What the engine says of the shipped policies."""
-    shipped = (*_shipped("*.cedar"), *_shipped("strict/*.cedar"))
+    shipped = tuple(file for folder in ("", "strict/", "packs/") for file in _shipped(f"{folder}*.cedar"))
     stamp = stamp_of((schema, *(part for file in shipped for part in file)))
     return kept(stamp, lambda: checked_in(shipped, schema))
 
@@ -270,12 +277,12 @@ class Policies:
             self.error = str(error)
         try:
             own = policies_below(user_folder(self._home))
-            self.current = load_set(self.settings.profile, own)
+            self.current = load_set(self.settings.profile, packs(self.settings.packs), own)
             self.own = own
         except PolicyError as error:
             self.error = str(error)
             self.own = self._last_good(before)
-            self.current = load_set(self.settings.profile, self.own)
+            self.current = load_set(self.settings.profile, packs(self.settings.packs), self.own)
         self._tell(before)
 
     def _last_good(self, kept: _Kept | None) -> Texts:
@@ -295,7 +302,7 @@ class Policies:
             texts = policies_below(folder)
             if not texts:
                 return self.current, None
-            found = load_set(self.settings.profile, self.own, texts)
+            found = load_set(self.settings.profile, packs(self.settings.packs), self.own, texts)
             names = {name for name, _ in texts}
             permit = next((rule for rule in found.rules if rule.file in names and rule.effect is Effect.ALLOW), None)
             if permit is not None:

@@ -16,6 +16,7 @@ from tallystick.guard.policies import (
     Texts,
     detectors,
     load_set,
+    packs,
     policies_below,
     read_policy_file,
     repository_folder,
@@ -37,6 +38,7 @@ from tallystick.policy.settings import Limits, OutsideWrites, Profile
 from tallystick.policy.taint import flows
 from tallystick.policy.world import Maker, Marker, Trust
 from tallystick.workspace.did_you_mean import nearest
+from tallystick.workspace.settings import PACKS
 
 
 class RuleRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -134,7 +136,8 @@ def check_files(home: Home, paths: Sequence[Path]) -> PolicySet:
         PolicyError: one of them cannot be used, or has a policy that never matches; the message has file and line.
     """
     texts = read_texts(paths)
-    found = load_set(Policies(home).settings.profile, texts)
+    settings = Policies(home).settings
+    found = load_set(settings.profile, packs(settings.packs), texts)
     refuse_unmatchable(texts)
     return found
 
@@ -249,6 +252,6 @@ def _texts(home: Home, root: str | None) -> dict[tuple[str, int], str]:
     if root is not None:
         repository = policies_below(repository_folder(root))
     plugins = tuple((f"{found.name}: {name}", text) for found in detectors() for name, text in found.policies)
-    everywhere = (*shipped_policies(Profile.DEFAULT_DENY), *shipped_policies(Profile.STANDARD))
+    everywhere = (*shipped_policies(Profile.DEFAULT_DENY), *shipped_policies(Profile.STANDARD), *packs(PACKS))
     files = (*everywhere, *plugins, *policies_below(user_folder(home)), *repository)
     return {(name, line): text for name, whole in files for line, text in policies_in(whole)}

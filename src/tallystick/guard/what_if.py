@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 import msgspec
 from msgspec.structs import replace
 
-from tallystick.guard.policies import Texts, load_set
+from tallystick.guard.policies import Texts, load_set, packs
 from tallystick.model.decision import Decision, Effect
 from tallystick.model.step import Json
 from tallystick.policy.cedar.engine import PolicySet
@@ -170,7 +170,9 @@ def _by_exceptions(judge: Judge, now: Decision) -> Iterator[tuple[str, Decision]
     for rule in now.rules[:_MOST]:
         if rule not in held:
             text = f'@id("what-if")@lifts("{rule}")permit (principal, action, resource);'
-            policies = load_set(judge.settings.profile, judge.own, (("/what-if.cedar", text),))
+            policies = load_set(
+                judge.settings.profile, packs(judge.settings.packs), judge.own, (("/what-if.cedar", text),)
+            )
             yield f"an exception lifts {rule}", policies.decide(judge.facts, judge.settings)
 
 
@@ -178,7 +180,10 @@ def _by_profiles(judge: Judge) -> Iterator[tuple[str, Decision]]:
     for profile in Profile:
         if profile is not judge.settings.profile:
             settings = replace(judge.settings, profile=profile)
-            yield f"policy.profile = {profile}", load_set(profile, judge.own).decide(judge.facts, settings)
+            yield (
+                f"policy.profile = {profile}",
+                load_set(profile, packs(judge.settings.packs), judge.own).decide(judge.facts, settings),
+            )
 
 
 def _by_settings(judge: Judge) -> Iterator[tuple[str, Decision]]:

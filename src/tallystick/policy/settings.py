@@ -57,6 +57,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """Folders that an agent may write to as to its workspace."""
     hosts: tuple[str, ...] = ()
     """Hosts that data may go to, with those below them. Empty: any, as long as nothing sensitive goes along."""
+    packs: tuple[str, ...] = ()
+    """Rules that are off by default: names of files in shipped/packs."""
     registries: tuple[str, ...] = ()
     """Package registries besides the public ones."""
     limits: Limits = Limits()

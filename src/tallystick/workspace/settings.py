@@ -43,12 +43,16 @@ class Setting(msgspec.Struct, frozen=True, kw_only=True):
     def takes(self) -> str:
         """What it may be set to, in words."""
         if self.is_list:
+            if self.choices:
+                return f"some of {', '.join(self.choices)}, separated by commas"
             return f"{'paths that begin with / or ~/' if self.are_paths else 'texts'}, separated by commas"
         if self.choices:
             return " or ".join(self.choices)
         return f"a whole number from {self.least} on"
 
 
+PACKS = ("dns", "hooks", "new-remotes", "releases", "source-secrets", "volumes")
+"""Rules that projects switch on."""
 SETTINGS = (
     Setting(
         key="anchors.every_minutes",
@@ -165,6 +169,12 @@ SETTINGS = (
         does="Hosts that data may be sent to, including their subdomains. Empty: any host, unless the data is "
         "sensitive.",
     ),
+    Setting(
+        key="policy.packs",
+        default=(),
+        choices=PACKS,
+        does=f"Rules that are off by default, to be switched on: {', '.join(PACKS)}.",
+    ),
     Setting(key="policy.registries", default=(), does="Package registries in addition to the public ones."),
     *(
         Setting(key=f"policy.limits.{name}", default=default, does=f"A warning is given above this limit: {meaning}.")
@@ -276,6 +286,7 @@ def _is_switch(setting: Setting, value: Any) -> bool:
 def _fits(setting: Setting, value: Any) -> bool:
     if setting.is_list:
         texts = isinstance(value, tuple) and all(isinstance(text, str) and text.strip() for text in value)
+        texts = texts and (not setting.choices or set(value) <= set(setting.choices))
         return texts and (not setting.are_paths or all(text == "~" or text.startswith(("/", "~/")) for text in value))
     if setting.choices:
         return value in setting.choices

@@ -22,7 +22,7 @@ from tallystick.policy.calls.progress import SoFar
 from tallystick.policy.calls.reading import CallReading
 from tallystick.policy.calls.repositories import changed_repositories
 from tallystick.policy.calls.unnamed_files import Incidental, UnnamedFiles, is_shallow, wholes
-from tallystick.policy.content.credentials import credentials_in
+from tallystick.policy.content.credentials import credentials_in, credentials_written
 from tallystick.policy.content.inspection import cell_tags, is_notebook, run_tags, written_tags
 from tallystick.policy.content.prompt_injection import tags_of
 from tallystick.policy.content.unasked import may_run, runs_of, switches_of
@@ -278,6 +278,8 @@ class _Finder:
             return found | run_tags(touch.path, self._world)
         if action is Action.WRITE and intent.content is not None:
             found |= written_tags(intent, self._reading.home)
+        if action is Action.WRITE and "source-secrets" in self._settings.packs:
+            found |= credentials_written(intent.content, self._world)
         if action is Action.WRITE and is_notebook(intent.target):
             found |= cell_tags(intent, self._reading)
         if action is Action.WRITE:

@@ -12,7 +12,9 @@ from tallystick.model.pattern import pattern_of
 from tallystick.policy.kinds.secret_names import is_aside, is_data
 from tallystick.policy.world import Content, FileKind, FileState, World
 
-TAGS: dict[str, str] = {"credentials": "A credential stands in what is read."}
+TAGS: dict[str, str] = {
+    "credentials": "A credential is in what is read, or written where the pack `source-secrets` is on."
+}
 _MOST_BYTES = 64 << 10
 _MOST_LINES = 50
 _LONGEST = 2000
@@ -43,6 +45,13 @@ def credentials_in(path: str, state: FileState, world: World) -> frozenset[str]:
     if is_found:
         return frozenset(TAGS)
     return frozenset()
+
+
+def credentials_written(text: str | None, world: World) -> frozenset[str]:
+    """The tags of a text that is written."""
+    if text is None or not world.has_secret(text[:_MOST_BYTES]) or not _is_grave(text[:_MOST_BYTES], world):
+        return frozenset()
+    return frozenset(TAGS)
 
 
 def _is_grave(text: str, world: World) -> bool:

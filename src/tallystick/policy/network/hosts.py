@@ -165,6 +165,7 @@ KINDS: dict[str, str] = {
     "paste": "A service that keeps or passes on what anybody sends: paste bins, file drops, request bins, tunnels.",
     "service": "No host: a search engine, the server of a tool, a message.",
     "untold": "Which host it is, the call does not tell.",
+    "carries-data": "Its name carries data: a long part made by chance, or one that another program prints.",
 }
 """Every kind of host and what it means."""
 
@@ -201,6 +202,8 @@ def _host_of(target: str, allowed: tuple[str, ...], registries: tuple[str, ...])
     kinds = set(_kinds(host, name, allowed, registries))
     if "metadata" not in kinds and any("metadata" in _metadata(other) for other in others):
         kinds.add("metadata")
+    if _carries_data(host):
+        kinds.add("carries-data")
     return HostFacts(host=name[:_LONGEST], port=port, scheme=scheme, kinds=frozenset(kinds))
 
 
@@ -318,6 +321,13 @@ def _listed(hosts: tuple[str, ...]) -> frozenset[str]:
     return frozenset(_taken_apart(each.strip().removeprefix("*."))[1] for each in hosts)
 
 
+def _carries_data(host: str) -> bool:
+    """Whether a name is as long and as random as data, or begins with what another program prints."""
+    return (host.startswith(".") and host.count(".") > 1) or any(map(_DATA.fullmatch, host.split(".")))
+
+
+_DATA = pattern_of(r"(?=[a-z_-]*\d)(?=[\d_-]*[a-z])[a-z\d_]{32,63}")
+"""A part of a name that holds 20 bytes or more in base 16 or 32; what people and clouds choose has words or dashes."""
 _LOCAL_NAMES = frozenset(("ip6-localhost", "ip6-loopback", "host.docker.internal", "host.containers.internal"))
 _PRIVATE_ENDS = (".local", ".lan", ".internal", ".intranet", ".home.arpa", ".corp", ".home", ".private", ".test")
 
