@@ -53,6 +53,7 @@ cargo remove serde
 cargo clean
 rclone copy a b
 restic snapshots
+restic -r /srv/b snapshots --tag prune
 restic forget --dry-run --keep-last 1
 curl https://example.org
 curl -X POST https://example.org/delete

@@ -59,6 +59,9 @@ def _dashed(words: tuple[Word, ...]) -> tuple[Word, ...]:
 def _pack_tar(built: Builder, line: Line, words: tuple[Word, ...], archive: Word | None) -> None:
     members = [built.read(below(folder, word), deep=True) for word, folder in _with_folders(_dashed(words))]
     listed = [at for at, action in enumerate(built.actions) if at not in members]
+    if line.has("--remove-files"):
+        for at in [at for at in members if at is not None]:
+            built.add(Operation.DELETE, built.actions[at].target, deep=True)
     if archive is None or archive.text == "-":
         built.show(*members)
         return
@@ -68,9 +71,6 @@ def _pack_tar(built: Builder, line: Line, words: tuple[Word, ...], archive: Word
         operation = Operation.APPEND
     made = built.write(archive, operation)
     built.flow([*members, *listed], [made])
-    if line.has("--remove-files"):
-        for at in [at for at in members if at is not None]:
-            built.add(Operation.DELETE, built.actions[at].target, deep=True)
 
 
 def _with_folders(words: tuple[Word, ...]) -> list[tuple[Word, Word | None]]:

@@ -280,14 +280,14 @@ def replaced(words: Words, mark: str, value: Word) -> Words:
 
 
 def split_string(name: str, arguments: Words) -> Word | None:
-    """The text that `env -S` splits into words."""
+    """The text that `env -S` splits into words, with the words after it."""
     if name != "env":
         return None
     for at, word in enumerate(arguments):
         if word.text[:1] != "-" and not (at and arguments[at - 1].text in _WRAPPERS[name][0]):
             return None  # an assignment, or the program: what follows is not for `env`
         if word.text in ("-S", "--split-string") and at + 1 < len(arguments):
-            return arguments[at + 1]
+            return Word(" ".join(word.text for word in arguments[at + 1 :]), arguments[at + 1].hidden)
         for prefix in ("-S", "--split-string="):
             if word.text.startswith(prefix) and word.text != prefix:
                 return Word(word.text.removeprefix(prefix), word.hidden)

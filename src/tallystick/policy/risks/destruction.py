@@ -131,11 +131,19 @@ def _verb(test: RiskRule) -> Rule:
 
     def rule(started: Started) -> str | None:
         said = _said(started)
-        if known.intersection(said if at is None else said[at : at + 1]):
+        if known.intersection(said if at is None else (*said[at : at + 1], _behind_options(started))):
             return test.risk
         return None
 
     return rule
+
+
+def _behind_options(started: Started) -> str:
+    """The word behind options at the front that have a value each: `-r PLACE forget`."""
+    words, at = started.words, 0
+    while words[at : at + 1] and words[at][:1] == "-":
+        at += 1 + ("=" not in words[at])
+    return "".join(words[at : at + 1]).lower()
 
 
 def _pairs(test: RiskRule) -> Rule:
