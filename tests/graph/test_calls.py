@@ -1,7 +1,8 @@
 from __future__ import annotations
 
-from tallystick.graph.calls import effects_of, home_of, uses_of_call
+from tallystick.graph.calls import effects_of, uses_of_call
 from tallystick.model.intent import Domain, Operation
+from tallystick.model.paths import home_of
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Json
 from tests.support.cases import each

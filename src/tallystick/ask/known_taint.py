@@ -10,7 +10,6 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 from tallystick.errors import TallystickError
-from tallystick.graph.calls import home_of
 from tallystick.graph.graph import Graph, GraphError
 from tallystick.graph.taint import Input, Taints, VersionAt, inputs_of, newest_below, newest_version, place_of
 from tallystick.journal.home import Home
@@ -18,6 +17,7 @@ from tallystick.journal.read import read_at
 from tallystick.lineage.quoting import Indexed, holds_key, indexed, is_copied, lines_of, written_texts
 from tallystick.lineage.taint import Trust, Via, joined
 from tallystick.model.decision import Call
+from tallystick.model.paths import home_of
 from tallystick.model.plain_text import plain_text
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Json

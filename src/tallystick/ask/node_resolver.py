@@ -33,6 +33,7 @@ from tallystick.graph.spawning import session_node, step_node
 from tallystick.graph.steps import StepEntry, get_step
 from tallystick.lineage.walk import NodeId, NodeKind
 from tallystick.model.ids import StepReference, parse_step_reference
+from tallystick.model.paths import placed
 from tallystick.workspace.index import Index
 
 _MOST_VERSIONS = 50
@@ -120,7 +121,7 @@ def absolute(text: str, folder: str) -> str:
     spelled = text
     if text == "~" or text.startswith("~/"):
         spelled = f"{Path.home()}{text[1:]}"
-    return posixpath.normpath(posixpath.join(folder, spelled))
+    return placed(spelled, folder)
 
 
 def _of_thing(graph: Graph, text: str, thing: Named, *, line: int | None = None) -> Start:

@@ -6,7 +6,6 @@ are others, and the same journal has to give the same graph. What a script holds
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from functools import lru_cache
 from typing import TypeAlias
@@ -16,23 +15,13 @@ from tallystick.intent.shell.effects import argv_effects, effects
 from tallystick.intent.tools.calls import uses_of
 from tallystick.intent.tools.uses import Code, ToolCall, Uses
 from tallystick.model.intent import Domain, Effects, Flow, Intent, Operation
+from tallystick.model.paths import home_of
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Json
 
-_HOME = re.compile(r"/(?:home|Users)/[^/]+|/root(?=/|$)")
 _REMEMBERED = 4096
 _SCRIPT_UNREAD = "script: "
 """How `shell` begins the target of what a script does whose text it was not given."""
-
-
-def home_of(folder: str | None) -> str | None:
-    """The home folder that a working folder lies in, where its spelling tells."""
-    found = None
-    if folder is not None:
-        found = _HOME.match(folder)
-    if found is None:
-        return None
-    return found[0]
 
 
 def uses_of_call(step: Recorded, folder: str | None, agent: str) -> Uses:

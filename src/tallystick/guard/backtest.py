@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import enum
 import os
-import posixpath
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
@@ -18,7 +17,6 @@ from msgspec.structs import replace
 
 from tallystick.catalog.agents import CONVENTIONS, folder_variables
 from tallystick.errors import NotFoundError, PolicyError
-from tallystick.graph.calls import home_of
 from tallystick.guard.call_effects import recorded_deed
 from tallystick.guard.decide import AgentMachine, Decider
 from tallystick.guard.effect_counts import EffectCounts
@@ -29,6 +27,7 @@ from tallystick.journal.home import Home
 from tallystick.journal.read import read_session
 from tallystick.model.decision import NO_OPINION, Call, Decision, Effect
 from tallystick.model.moments import microseconds
+from tallystick.model.paths import home_of, placed
 from tallystick.model.recorded import Recorded
 from tallystick.policy.calls.acts import is_below
 from tallystick.policy.calls.reader import read_call
@@ -76,7 +75,7 @@ class HistoricalWorld:
 
     def real(self, path: str) -> str:
         """The path as it is spelled."""
-        return posixpath.normpath(path)
+        return placed(path, None)
 
     def state(self, path: str) -> FileState:
         """Nothing is known."""

@@ -12,6 +12,7 @@ import sys
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
@@ -30,6 +31,7 @@ from tallystick.guard.recorded_context import Moment, OnRecord
 from tallystick.guard.unread_history import WorstHistory, cautious
 from tallystick.journal.home import Home
 from tallystick.model.decision import Call, Decision
+from tallystick.model.paths import placed
 from tallystick.policy.calls.acts import is_below
 from tallystick.policy.calls.reader import read_call
 from tallystick.policy.facts import Act, Action, Facts, FileFacts, Place
@@ -311,10 +313,9 @@ def _of_projects(machine: AgentMachine) -> Iterator[str]:
 
 
 def _without_links(path: str) -> str:
-    try:
-        return os.path.realpath(path)
-    except (OSError, ValueError):  # a loop, a zero byte: the path as it is spelled is looked at anyway
-        return posixpath.normpath(path)
+    with suppress(OSError, ValueError):  # a loop, a zero byte: the path as it is spelled is looked at anyway
+        path = os.path.realpath(path)
+    return placed(path, None)
 
 
 def _process(home: Home) -> int | None:

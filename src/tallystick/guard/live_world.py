@@ -11,6 +11,7 @@ import os
 import posixpath
 import stat
 from collections.abc import Sequence
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from typing import Protocol
@@ -19,6 +20,7 @@ import msgspec
 
 from tallystick.capture.content import Contents
 from tallystick.capture.tracking import repository_of, tracking_of
+from tallystick.model.paths import placed
 from tallystick.policy.content.code_files import language_in
 from tallystick.policy.content.inspection import content_tags
 from tallystick.policy.world import Content, FileKind, FileState, Past, Provenance, Tracking, Unread
@@ -82,10 +84,9 @@ class LiveWorld:
 
     def real(self, path: str) -> str:
         """The path without links, as far as it is there."""
-        try:
-            return os.path.realpath(path)
-        except (OSError, ValueError):  # a loop, a zero byte: the path as it is spelled is looked at anyway
-            return posixpath.normpath(path)
+        with suppress(OSError, ValueError):  # a loop, a zero byte: the path as it is spelled is looked at anyway
+            path = os.path.realpath(path)
+        return placed(path, None)
 
     def state(self, path: str) -> FileState:
         """What is at a path."""

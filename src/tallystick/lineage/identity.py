@@ -7,8 +7,11 @@ from __future__ import annotations
 
 from hashlib import blake2b
 
+from tallystick.model.paths import identity
+
 _BYTES = 8
 _SIGN = (1 << 63) - 1
+_MAY_FOLD = ("file:///mnt/", "file:///Users/", "file:///users/")
 
 
 def digest_id(*parts: str | int) -> int:
@@ -21,6 +24,8 @@ def thing_id(kind: str, uri: str, session: str = "") -> int:
     """The id of a thing over all its versions; of one that means something in one session alone, with that session."""
     if session:
         return digest_id("thing", kind, uri, session)
+    if uri.startswith(_MAY_FOLD):
+        uri = f"file://{identity(uri[7:])}"
     return digest_id("thing", kind, uri)
 
 

@@ -11,6 +11,7 @@ from functools import cache
 import msgspec
 
 from tallystick.model.decision import Call, legible_call
+from tallystick.model.paths import System, folder_of, home_of, system_of
 from tallystick.policy.calls.acts import acts_of, is_below
 from tallystick.policy.calls.reader import CallReader
 from tallystick.policy.calls.reading import CallReading
@@ -51,11 +52,14 @@ def judged(
     """The same, with the call as it was read: as a program would get it."""
     call = legible_call(call)
     past = world.past()
-    began = past.workspace or call.cwd
-    root = _root(began, world, ground.home)
+    began = folder_of(past.workspace or call.cwd)
+    home = ground.home
+    if system_of(call.cwd) is System.WINDOWS:
+        home = home_of(call.cwd) or home
+    root = _root(began, world, home)
     workspace = root or began
     variables = [*ground.variables.items(), *past.environment]
-    reader = CallReader(world, home=ground.home, workspace=workspace, variables=variables)
+    reader = CallReader(world, home=home, workspace=workspace, variables=variables)
     reading = reader.read(call)
     given = (ground, world, settings, detectors)
     acts = tuple(act for part in (reading, *reader.parts(reading)) for act in _acts(part, past, given))

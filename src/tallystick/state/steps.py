@@ -8,6 +8,7 @@ from __future__ import annotations
 import enum
 
 from tallystick.model.moments import microseconds
+from tallystick.model.paths import placed
 from tallystick.model.recorded import Recorded
 
 _OF_ANOTHER_SOURCE = frozenset(("corroborates", "revises"))
@@ -57,7 +58,7 @@ def outcome_of_result(step: Recorded) -> Outcome:
 def folder_of(step: Recorded) -> str | None:
     """The folder that its session works in from now on, where it tells that."""
     folder = step.text("personal.cwd")
-    if folder is not None and folder.startswith("/"):
+    if folder is not None and placed(folder, None).startswith("/"):
         return folder
     return None
 

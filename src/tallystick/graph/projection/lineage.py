@@ -345,7 +345,7 @@ class LineageProjection:
 
     def _name(self, thing: Thing) -> int:
         id_ = thing_key(thing, self._state.session_id)
-        self.rows.things[id_] = thing
+        self.rows.things[id_] = min(thing, self.rows.things.get(id_, thing))
         return id_
 
     # Flows ----------------------------------------------------------------------------------------------------------

@@ -72,7 +72,10 @@ _WRITE_ACCESS = insertion("accesses", Access)
 _WRITE_FLOW = insertion("flows", FlowRow).replace("INSERT", "INSERT OR IGNORE", 1)
 _WRITE_SCRIPT = insertion("scripts", ScriptRow)
 _WRITE_OBSERVATION = insertion("artifact_observations", ObservationRow)
-_WRITE_THING = "INSERT OR IGNORE INTO things (thing, kind, uri) VALUES (?, ?, ?)"
+_WRITE_THING = (  # of the spellings that name one file, the same whichever session is read first
+    "INSERT INTO things (thing, kind, uri) VALUES (?, ?, ?)"
+    " ON CONFLICT (thing) DO UPDATE SET uri = excluded.uri WHERE excluded.uri < uri"
+)
 _UNSETTLE = "INSERT OR IGNORE INTO unsettled (thing) VALUES (?)"
 _UNSETTLE_STEPS = (
     "INSERT OR IGNORE INTO unsettled (thing) SELECT thing FROM accesses WHERE step_id >= ? AND step_id < ?"

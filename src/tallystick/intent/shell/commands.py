@@ -6,7 +6,6 @@ functions. Must not know statements: a text in a command, or a function's body, 
 
 from __future__ import annotations
 
-import posixpath
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -22,6 +21,7 @@ from tallystick.intent.shell.grammar import Node
 from tallystick.intent.shell.names import canonical
 from tallystick.intent.shell.scope import Place, Scope, change_folder, sources
 from tallystick.model.intent import Chance
+from tallystick.model.paths import placed
 from tallystick.model.script import HOLE, Command, Cycle, Loop, Redirect, Role, Script, Word
 
 _MOST_COMMANDS = 500
@@ -326,7 +326,7 @@ class Collector(ABC):
 
     def _source(self, arguments: tuple[Word, ...], scope: Scope, feed: Feed) -> None:
         """`source FILE` is read as if it stood here, if its text is to be had."""
-        path = posixpath.normpath(posixpath.join(scope.place.current or "", arguments[0].plain))
+        path = placed(arguments[0].plain, scope.place.current or "")
         if self.environment.read_text is None or not path.startswith("/"):
             return
         if path in self._sourced or len(self._sourced) >= _MOST_SOURCED:

@@ -7,7 +7,6 @@ why it is opaque.
 
 from __future__ import annotations
 
-import posixpath
 import re
 from collections.abc import Callable, Iterable
 from functools import partial
@@ -20,6 +19,7 @@ from tallystick.intent.shell.redirects import SKIPPED, Redirector
 from tallystick.intent.shell.scope import CHANGES_FOLDER, Scope, failed, may_have_run, merge, untold
 from tallystick.intent.shell.turns import may_turn, turns_of
 from tallystick.model.intent import Chance
+from tallystick.model.paths import placed
 from tallystick.model.pattern import pattern_of
 from tallystick.model.script import HOLE, Command, Role, Script, Word
 
@@ -166,7 +166,7 @@ class _Reader(Redirector):
         if glob is None or not _WILD.search(word.text) or not word.is_known or self._globs >= _MOST_GLOBS:
             return [word]
         base = scope.place.current or ""
-        pattern = posixpath.normpath(posixpath.join(base, word.plain))
+        pattern = placed(word.plain, base)
         if not pattern.startswith("/"):
             return [word]
         self._globs += 1

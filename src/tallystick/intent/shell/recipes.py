@@ -6,13 +6,13 @@ read files: their text is given. Sources: the GNU Make manual, chapters 3 to 6; 
 
 from __future__ import annotations
 
-import posixpath
 import re
 from collections.abc import Callable, Sequence
 
 import msgspec
 
 from tallystick.catalog.programs import programs_with
+from tallystick.model.paths import placed
 from tallystick.model.pattern import pattern_of
 
 Read = Callable[[str], str | None]
@@ -55,10 +55,10 @@ def recipe_of(name: str, arguments: Sequence[str], folder: str, read: Read) -> R
 
 
 def _of_make(arguments: Sequence[str], folder: str, read: Read) -> Recipe | None:
-    folder = posixpath.normpath(posixpath.join(folder, _after(arguments, ("-C", "--directory")) or "."))
+    folder = placed(_after(arguments, ("-C", "--directory")) or ".", folder)
     named = _after(arguments, ("-f", "--file", "--makefile"))
     for name in (named,) if named else _MAKEFILES:
-        path = posixpath.normpath(posixpath.join(folder, name))
+        path = placed(name, folder)
         text = read(path)
         if text is not None:
             given = dict(word.split("=", 1) for word in arguments if "=" in word and not word.startswith("-"))
@@ -77,7 +77,7 @@ def _with_includes(text: str, folder: str, read: Read) -> str:
     for found in _INCLUDE.finditer(text):
         for name in found[1].split()[:_MOST_TARGETS]:
             if "$" not in name and "*" not in name and len(parts) < _MOST_TARGETS:
-                parts.append(read(posixpath.normpath(posixpath.join(folder, name))) or "")
+                parts.append(read(placed(name, folder)) or "")
     return "\n".join(parts)
 
 
@@ -194,7 +194,7 @@ def _of_package(program: str, arguments: Sequence[str], folder: str, read: Read)
         return None
     if name in ("t", "tst") and program == "npm":
         name = "test"
-    folder = posixpath.normpath(posixpath.join(folder, _after(arguments, ("--prefix", "--cwd", "--dir")) or "."))
+    folder = placed(_after(arguments, ("--prefix", "--cwd", "--dir")) or ".", folder)
     path = f"{folder.rstrip('/')}/package.json"
     text = read(path)
     if text is None:

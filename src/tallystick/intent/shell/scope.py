@@ -6,12 +6,12 @@ grammar or what a path means.
 
 from __future__ import annotations
 
-import posixpath
 import re
 from collections.abc import Sequence
 
 import msgspec
 
+from tallystick.model.paths import placed
 from tallystick.model.pattern import pattern_of
 from tallystick.model.script import HOLE, Word
 
@@ -113,17 +113,15 @@ def _go(scope: Scope, path: str | None) -> None:
 
 def _enter(scope: Scope, path: str) -> None:
     place = scope.place
-    new = [posixpath.normpath(posixpath.join(folder, path)) for folder in place.folders] or [path]
+    new = [placed(path, folder) for folder in place.folders] or [placed(path, None)]
     told = [folder for folder in dict.fromkeys(new) if folder.startswith("/")]
     before = [folder for folder in place.folders[1:] if folder not in told]
     if place.folders:
         place.folders[1:] = [*before, *told][-_MOST_FOLDERS:]
     else:
         place.folders += told[:1]
-    meant = path
-    if place.current is not None:
-        meant = posixpath.join(place.current, path)
-    _stand(scope, posixpath.normpath(meant) if meant.startswith("/") else None)
+    meant = placed(path, place.current)
+    _stand(scope, meant if meant.startswith("/") else None)
 
 
 def _lose(scope: Scope) -> None:

@@ -13,6 +13,7 @@ from tallystick.intent.tools.arguments import NAMES, Members, decoded, members_o
 from tallystick.intent.tools.paths import absolute, is_encodable, printable, web_address
 from tallystick.intent.tools.uses import Code, ToolCall, Uses
 from tallystick.model.intent import Domain, Flow, Intent, Operation
+from tallystick.model.paths import folder_of, system_of
 from tallystick.model.step import Json
 
 MOST = 200
@@ -27,7 +28,8 @@ class Draft:
         self._called(call.tool, call.args)
         self.agent, self.server = call.agent, call.server
         self.home = call.home
-        self.folder = call.folder
+        self.system = system_of(call.folder)
+        self.folder = folder_of(call.folder)
         self.intents: list[Intent] = []
         self.flows: list[Flow] = []
         self.commands: list[str] = []

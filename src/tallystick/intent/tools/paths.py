@@ -1,7 +1,7 @@
 """Paths and URLs as tools are given them → the names that the graph knows them by.
 
-Owns absolute, lexically normal paths, `file:` URLs, and what is not a path at all. Must not know which tool it is for.
-Nothing is looked up: links are not followed, and a path on Windows stays as it is written.
+Owns `file:` URLs, the home folder's short names, and what is not a path at all. Must not know which tool it is for, nor how
+systems spell paths: `model.paths` does. Nothing is looked up.
 """
 
 from __future__ import annotations
@@ -15,9 +15,13 @@ from tallystick.model.pattern import pattern_of
 
 _MOST = 4096
 """Characters of a path or URL: PATH_MAX of Linux."""
-_WINDOWS = pattern_of(r"(?:[A-Za-z]:[\\/]|\\\\)")
-_PLAIN = pattern_of(r"/(?:[\w@+,=%~ -][\w.@+,=%~ -]*/)*[\w@+,=%~ -][\w.@+,=%~ -]*", re.ASCII)
-"""Absolute paths that are normal already: most of them. No segment begins with a dot."""
+_PLAIN = pattern_of(
+    r"/(?!(?:[A-Za-z]|cygdrive|proc|private|mnt|[Uu]sers|System)(?:/|\Z))"
+    r"(?:[\w@+,=%~ -][\w.@+,=%~ -]*/)*[\w@+,=%~ -][\w.@+,=%~ -]*",
+    re.ASCII,
+)
+"""Absolute paths that are spelled as they are kept already: most of them. No segment begins with a dot."""
+_HOME_FOLDER = pattern_of(r"(?:~|\$\{?HOME\}?|\$env:(?:USERPROFILE|HOME)|%USERPROFILE%)(?=[\\/]|\Z)", re.IGNORECASE)
 _URL = pattern_of(r"(?i:https?|wss?|ftps?|file)://", re.ASCII)
 _SCHEME = pattern_of(r"[A-Za-z][A-Za-z0-9+.-]{1,30}://")
 
@@ -43,24 +47,21 @@ def absolute(path: str, folder: str | None, home: str | None) -> tuple[str, bool
 
 @lru_cache(maxsize=1024)
 def _placed(path: str, folder: str | None, home: str | None) -> str:
-    if _WINDOWS.match(path):
-        return path
-    if path == "~" or path.startswith("~/"):
-        rest = path[2:].lstrip("/")
-        simple = placed(rest, home)
-        if home:
-            return simple
-        if simple != ".":
-            return f"~/{simple}".rstrip("/")
-        return "~"
-    return placed(path, folder)
+    short = _HOME_FOLDER.match(path)
+    if short is None:
+        return placed(path, folder)
+    rest = path[short.end() :].lstrip("/\\")
+    if home:
+        return placed(rest, home)
+    return f"~/{placed(rest, None)}" if rest.strip(".") else "~"
 
 
 def _of_file_url(url: str) -> str:
     """The path of a `file:` URL (RFC 8089), whatever host it names."""
     rest = url[7:]
-    start = rest.find("/")
-    return printable(unquote(rest[start:] if start >= 0 else f"/{rest}", errors="replace"))
+    start = max(rest.find("/"), 0)
+    path = printable(unquote(f"/{rest[start:].lstrip('/')}", errors="replace"))
+    return path[1:] if path[2:3] == ":" else path  # file:///C:/x
 
 
 def printable(text: str) -> str:

@@ -30,6 +30,7 @@ from tallystick.policy.content.written import news, told
 from tallystick.policy.facts import Act, Action, FileFacts, Place, ProgramFacts
 from tallystick.policy.kinds import Named, kinds_of
 from tallystick.policy.kinds.secrets import is_exempt
+from tallystick.policy.kinds.system import is_temporary
 from tallystick.policy.network.egress import Egress
 from tallystick.policy.settings import Settings
 from tallystick.policy.world import Content, FileKind, FileState, Maker, Provenance, Tracking, World
@@ -64,7 +65,6 @@ _OF_NAMES = frozenset((Action.DELETE, Action.MOVE))
 _NOT_LOOKED_AT = FileState()
 _MOST_ABOVE = 6
 _MOST_NAMED = 8
-_TEMPORARY = ("/tmp", "/var/tmp", "/private/tmp", "/private/var/tmp", "/dev/shm")
 
 
 def acts_of(reading: CallReading, world: World, settings: Settings, temporary: tuple[str, ...] = ()) -> Iterator[Act]:
@@ -134,7 +134,7 @@ class _Finder:
         self._reading = reading
         self._world = world
         self._settings = settings
-        self._temporary = (*temporary, *_TEMPORARY)
+        self._temporary = temporary
         home = reading.home.rstrip("/")
         self._own_temporary = tuple(folder for folder in temporary if folder.startswith(f"{home}/"))
         self._real: dict[str, str] = {}
@@ -384,12 +384,12 @@ class _Finder:
         if is_below(path, trusted):
             return Place.TRUSTED
         if is_below(path, (home,)):
-            if is_below(path, self._own_temporary):
+            if is_below(path, self._own_temporary) or (is_temporary(path) and not is_temporary(home)):
                 return Place.TEMPORARY
             if workspace is not None:
                 return Place.HOME
             return Place.UNKNOWN
-        if is_below(path, self._temporary):
+        if is_below(path, self._temporary) or is_temporary(path):
             return Place.TEMPORARY
         # Where it is not told in which folder the agent works, it is not known what lies outside of that.
         if workspace is not None:

@@ -19,6 +19,7 @@ from tallystick.catalog.programs import fact_of_programs, programs_with
 from tallystick.intent.programs.arguments import split_words
 from tallystick.intent.shell.names import canonical
 from tallystick.model.intent import Domain, Intent, Operation
+from tallystick.model.paths import placed
 from tallystick.model.pattern import pattern_of
 from tallystick.model.script import Command
 from tallystick.policy.calls.launching import hooks, imported
@@ -163,7 +164,7 @@ def _placed(words: Iterable[str], folder: str | None) -> Iterator[str]:
     for word in words:
         path = word.partition("=")[2] or word
         if folder is not None and ("/" in path or "." in path) and "://" not in path and len(path) < _LONGEST:
-            yield posixpath.normpath(posixpath.join(folder, path))
+            yield placed(path, folder)
 
 
 def _of_tool(reading: CallReading) -> Iterator[str]:
@@ -203,9 +204,7 @@ def _found(reading: CallReading) -> Iterator[str]:
             if not words or canonical(words[0]) not in _FINDERS or command.folder is None:
                 continue
             names = [after for option, after in pairwise(words) if option in _NAMES] or ["*"]
-            start = posixpath.normpath(
-                posixpath.join(command.folder, words[1] if words[1:2] and words[1][:1] != "-" else "")
-            )
+            start = placed(words[1] if words[1:2] and words[1][:1] != "-" else "", command.folder)
             for name in names[:4]:
                 yield from (f"{start}/{middle}{name.rpartition('/')[2]}" for middle in ("", "*/", "*/*/"))
 

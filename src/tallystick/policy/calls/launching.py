@@ -16,6 +16,7 @@ from tallystick.catalog.loading import Entry, load
 from tallystick.catalog.programs import fact_of_programs, programs_with
 from tallystick.intent.code.python_names import INERT
 from tallystick.intent.shell.names import canonical
+from tallystick.model.paths import placed
 from tallystick.model.pattern import Near, pattern_of
 from tallystick.model.script import Command, Role
 
@@ -158,7 +159,7 @@ def _builds_here(name: str, words: Sequence[str]) -> bool:
 def _placed(folder: str, patterns: Sequence[str]) -> Iterator[str]:
     found = (spelled for pattern in patterns for spelled in _spellings(pattern))
     for spelled in islice(found, _MOST_PATTERNS):
-        yield posixpath.normpath(posixpath.join(folder, spelled))
+        yield placed(spelled, folder)
 
 
 def _spellings(pattern: str) -> Iterator[str]:
@@ -182,7 +183,7 @@ def hooks(command: Command) -> tuple[str, tuple[str, ...]] | None:
     folder, at = command.folder, 0
     while at < len(words) and words[at].startswith("-"):
         if words[at] == "-C" and at + 1 < len(words):
-            folder = posixpath.normpath(posixpath.join(folder, words[at + 1]))
+            folder = placed(words[at + 1], folder)
         if words[at] in ("-C", "-c", "--git-dir", "--work-tree", "--namespace"):
             at += 2
         else:
@@ -296,7 +297,7 @@ def _beside(
         name = next(group for group in found.groups() if group).replace("::", "/")
         if name not in seen and len(seen) < _MOST_NAMES:
             seen.add(name)
-            path = posixpath.normpath(posixpath.join(folder, name))
+            path = placed(name, folder)
             yield tuple(path + ending for ending in endings)
 
 

@@ -19,6 +19,7 @@ from tallystick.intent.tools.calls import uses_of
 from tallystick.intent.tools.uses import Code, ToolCall, Uses
 from tallystick.model.decision import Call
 from tallystick.model.intent import Domain, Effects, Flow, Intent, Operation
+from tallystick.model.paths import folder_of
 from tallystick.model.script import unmarked
 from tallystick.model.step import Json
 from tallystick.policy.calls.embedded_commands import calls_in, commands_in, read_typed, windows_texts
@@ -60,7 +61,7 @@ class CallReader:
             yield self._read(reading.call, msgspec.structs.replace(reading.uses, commands=(text,)))
 
     def _read(self, call: Call, uses: Uses) -> CallReading:
-        folder = uses.folder or call.cwd
+        folder = uses.folder or folder_of(call.cwd)
         patterns: list[str] = []
         asked: list[str] = []
         environment = _environment(self._files, folder, self._variables, patterns, asked)
@@ -78,7 +79,7 @@ class CallReader:
             call=call,
             home=self._home,
             folder=folder,
-            workspace=self._workspace or call.cwd,
+            workspace=self._workspace or folder_of(call.cwd),
             uses=uses,
             effects=_packed(_joined(Effects(intents=uses.intents, flows=uses.flows), readings), readings),
             scripts=tuple(script for reading in readings for script in reading.scripts),

@@ -1,35 +1,32 @@
-"""Where a path lies among home folders, in one form for all operating systems.
+"""Where a path lies among home folders.
 
-Owns the plain form of a path (lower case, `/` between its parts, no detour through /proc) and which part of it lies below a
-home folder. Must not know what lies there. Nothing is looked up.
+Owns the plain form of a path (as `model.paths` spells it, in lower case, no detour through /proc) and which part of it lies
+below a home folder. Must not know what lies there. Nothing is looked up.
 """
 
 from __future__ import annotations
 
 from functools import lru_cache
 
+from tallystick.model.paths import spelled
 from tallystick.model.pattern import pattern_of
 
 _DETOUR = pattern_of(r"/proc/(?:self|thread-self|\d{1,10})/(?:task/\d{1,10}/)?(?:root|cwd)(?=/)")
 _OF_SOMEBODY = pattern_of(
-    r"(?:/home/[^/]+|/users/[^/]+|/root|/var/root|/export/home/[^/]+|/mnt/[a-z]/users/[^/]+|/[a-z]/users/[^/]+"
-    r"|[a-z]:/users/[^/]+|/volumes/[^/]+/users/[^/]+|~[^/]*)(?=/|$)"
+    r"(?:/home/[^/]+|/users/[^/]+|/root|/var/root|/export/home/[^/]+|/mnt/[a-z]/users/[^/]+|/volumes/[^/]+/users/[^/]+|~[^/]*)(?=/|$)"
 )
-_FOLDERS_OF_HOMES = frozenset(
-    ("/home", "/users", "/export/home", "/mnt/c/users", "/mnt/c", "c:/users", "c:", "c:/", "/volumes")
-)
+_FOLDERS_OF_HOMES = frozenset(("/home", "/users", "/export/home", "/mnt/c/users", "/mnt/c", "/volumes"))
 
 
 @lru_cache(maxsize=4096)
 def plain(path: str) -> str:
-    """The path in the form that names are compared in: some file systems know no case, and some part with backslashes."""
+    """The path in the form that names are compared in: some file systems know no case."""
     text = path.lower()
-    if "\\" in text:
-        text = text.replace("\\", "/")
     if text.startswith("/proc/"):
         text = _DETOUR.sub("", text)
-    if text.startswith(("//", "/private/")):  # on macOS /etc, /var and /tmp are links into /private
-        text = "/" + text.lstrip("/").removeprefix("private/")
+    text = spelled(text)
+    if text.startswith("//"):
+        text = f"/{text.lstrip('/')}"
     return text.rstrip("/") or "/"
 
 
@@ -46,7 +43,7 @@ def below_home(path: str, home: str) -> str | None:
     found = _OF_SOMEBODY.match(path)
     if found is not None:
         return path[found.end() + 1 :]
-    if path.startswith("/") or path[1:2] == ":":
+    if path.startswith("/"):
         return None
     return path
 

@@ -26,7 +26,7 @@ KINDS: dict[str, str] = {
     "above-workspace": "A folder above the one that the agent works in.",
 }
 _MOST_PARTS = 64
-_BROAD = frozenset(("/etc", "/var", "c:/windows"))
+_BROAD = frozenset(("/etc", "/var", "/mnt/c/windows"))
 _TEMPORARY = ("/tmp", "/var/tmp", "/dev/shm")
 
 

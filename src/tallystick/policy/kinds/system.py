@@ -35,12 +35,11 @@ KINDS: dict[str, str] = {
 
 _EVERYTHING = pattern_of(r"\*+|\.\*|\.\[[!^]\.\]\*|\.\?+\*|\*\.\*|\{\*,\.\*\}|\{,\.\}\*")
 """A last part that names all there is in a folder, or all that is hidden."""
-_ROOT = pattern_of(r"/|[a-z]:/?|/mnt(?:/[a-z])?|/[cd]|/volumes(?:/[^/]+)?|/media(?:/[^/]+){0,2}|/cygdrive/[a-z]")
+_ROOT = pattern_of(r"/|/mnt(?:/[a-z])?|/[cd]|/volumes(?:/[^/]+)?|/media(?:/[^/]+){0,2}")
 _SYSTEM = pattern_of(
     r"(?:/(?:bin|boot|dev|etc|lib|lib32|lib64|libx32|libexec|opt|proc|rescue|run|sbin|snap|srv|stand|sys|usr|var|nix|gnu"
     r"|system|library|applications|cores|kernel|lost\+found)"
-    r"|[a-z]:/(?:windows|program ?files(?: \(x86\))?|programdata|boot|recovery)"
-    r"|/(?:mnt/)?[a-z]/(?:windows|program files(?: \(x86\))?|programdata))(?=/|$)"
+    r"|/mnt/[a-z]/(?:windows|program ?files(?: \(x86\))?|programdata|boot|recovery))(?=/|$)"
 )
 
 
@@ -57,7 +56,10 @@ class _Facts(Entry, frozen=True):
 
 
 _FACTS = load("kinds/system", _Facts)
-_TEMPORARY = pattern_of(r"/(?:tmp|var/tmp|dev/shm|var/folders|run/user/\d+)/")
+_TEMPORARY = pattern_of(
+    rf"(?:{'|'.join(map(re.escape, sorted(_FACTS.temporary_roots)))}|/run/user/\d+"
+    r"|/mnt/[a-z]/users/[^/]+/appdata/local/temp)/"
+)
 _DISCARD = pattern_of(
     r"/dev/(?:null|zero|full|u?random|std(?:in|out|err)|tty|fd/\d+|ptmx|pts/\d+|console)|/proc/self/fd/\d+|nul:?"
 )
@@ -105,6 +107,11 @@ def _is_inner(folder: str, workspace: str | None) -> bool:
     )
 
 
+def is_temporary(path: str) -> bool:
+    """Whether a path lies in a folder for everybody's temporary files, or in that of a user."""
+    return _TEMPORARY.match(plain(path) + "/") is not None
+
+
 def whole(path: str) -> str:
     """The folder that a plain path stands for: without last parts that name everything there."""
     while True:
@@ -120,7 +127,7 @@ def _places(folder: str, home: str, *, is_known: bool) -> Iterator[str]:
     if _DISCARD.fullmatch(folder):
         yield "discard"
         return
-    rest = below_home(folder, home) if folder[:1] in "/~" or folder[1:2] == ":" else None
+    rest = below_home(folder, home) if folder[:1] in "/~" else None
     if is_known:
         yield from _as_a_whole(folder, rest, home)
     if rest is not None:

@@ -18,6 +18,7 @@ import msgspec
 from ahocorasick_rs import AhoCorasick
 
 from tallystick.intent.programs.arguments import split_words
+from tallystick.model.paths import placed
 from tallystick.model.pattern import pattern_of
 from tallystick.model.script import ANY_ONE, CLASS, HOLE, STAR, Word
 
@@ -131,7 +132,7 @@ class Places:
         """A path as it is written → every absolute path that it may mean, normal, wildcards marked."""
         found: dict[str, None] = {}
         for path in self._rooted(text, folders):
-            found["/" + posixpath.normpath(path).lstrip("/")] = None
+            found[path] = None
             found[self._without_links(path)] = None
         return list(found)
 
@@ -139,9 +140,8 @@ class Places:
         if text == "~" or text.startswith("~/"):
             text = self.home + text[1:]
         text = text.removeprefix("file://")
-        if text.startswith("/"):
-            return [text]
-        return [posixpath.join(folder, text) for folder in folders]
+        found = [placed(text, folder) for folder in folders or ("",)]
+        return [path for path in dict.fromkeys(found) if path.startswith("/")]
 
     def _without_links(self, path: str) -> str:
         mark = _MARKS.search(path)
@@ -171,7 +171,7 @@ class Places:
         paths = set()
         for path in self._rooted(text, folders):
             folder, name = posixpath.split(path.rstrip("/"))
-            paths |= {posixpath.normpath(path), posixpath.normpath(posixpath.join(self._without_links(folder), name))}
+            paths |= {path, posixpath.normpath(posixpath.join(self._without_links(folder), name))}
         return {kind for path in paths for kind in self._kinds(path, folders, deep=deep)}
 
     def _kinds(self, path: str, folders: Sequence[str], *, deep: bool) -> Iterator[Kind]:

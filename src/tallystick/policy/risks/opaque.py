@@ -23,6 +23,7 @@ from tallystick.model.script import HOLE, STAR, Command, Role, Script, Word
 from tallystick.policy.calls.legitimate_use import used_words
 from tallystick.policy.calls.reading import CallReading
 from tallystick.policy.kinds import Named, kinds_of
+from tallystick.policy.kinds.system import is_temporary
 from tallystick.policy.risks.disks import is_disk
 from tallystick.policy.risks.programs import name_of, own_scripts
 from tallystick.policy.risks.risk import Risk
@@ -53,7 +54,6 @@ _OF_PROGRAMS = (
     "/proc/",
     "/dev/",
 )
-_TEMPORARY = ("/tmp/", "/var/tmp/", "/private/tmp/", "/dev/shm/", "/var/folders/")
 _MOST_WORDS = 100
 
 
@@ -118,8 +118,8 @@ def _outside(words: Sequence[Word], folder: str | None, reading: CallReading) ->
         is_of_home = _is_below(path, reading.home)
         if (
             is_of_home
-            or (has_force and not path.startswith(_TEMPORARY))
-            or not path.startswith((*_OF_PROGRAMS, *_TEMPORARY))
+            or (has_force and not is_temporary(path))
+            or not (path.startswith(_OF_PROGRAMS) or is_temporary(path))
         ):
             return path
     return None
