@@ -326,7 +326,7 @@ def _kubectl(started: Started) -> str | None:
     if words:
         verb = words[0]
     if (
-        verb == "create"
+        verb in ("create", "edit", "patch")
         and len(words) > 1
         and words[1] in ("clusterrolebinding", "rolebinding", "clusterrole", "token")
     ):
@@ -367,20 +367,19 @@ def _gh(started: Started) -> str | None:
     words = started.operands
     if words[:1] == ("auth",) and _WIDE_SCOPES.search(started.value("-s", "--scopes")):
         return "gives-rights"
-    if words[:2] == ("repo", "edit") and (
-        started.value("--visibility") == "public" or "--visibility=public" in started.words
-    ):
+    is_public = started.value("--visibility") == "public" or started.has("--public")
+    if words[:1] == ("repo",) and is_public and (words[1:2] == ("edit",) or started.has("-s", "--source", "--push")):
         return "gives-rights"
     if words[:3] == ("repo", "deploy-key", "add"):
         return "gives-rights"
     method = started.value("-X", "--method").upper()
-    is_change = words[:1] == ("api",) and method in ("PUT", "POST", "PATCH")
+    is_change = words[:1] == ("api",) and (method in ("PUT", "POST", "PATCH") or started.has("-f", "-F", "--field"))
     if is_change and any(_MEMBERS.search(word) for word in words):
         return "gives-rights"
     return None
 
 
-_MEMBERS = pattern_of(r"/(?:collaborators|memberships|keys|invitations)(?:/|$)")
+_MEMBERS = pattern_of(r"/(?:collaborators|memberships|keys|invitations|hooks)(?:/|$)")
 
 
 def _aws(started: Started) -> str | None:
