@@ -13,8 +13,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tallystick.capture import tracking
-from tallystick.capture.tracking import GitState, git_state, repository_of, tracking_of
-from tallystick.policy.world import Tracking
+from tallystick.capture.tracking import GitState, content_in, git_state, repository_of, tracking_of
+from tallystick.policy.world import Content, Tracking, Unread
 from tests.support.laws import examples
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="repositories are made with git")
@@ -362,3 +362,23 @@ def test_nothing_of_a_repository_is_run(git: Git, work: Path, tmp_path: Path) ->
     (work / "a.txt").write_text("two\n")
     dirty(work)
     assert not trap.exists()
+
+
+def test_a_file_is_read_in_a_revision(top: Path) -> None:
+    (top / "docs/link.md").symlink_to("guide.md")
+    put(top / "docs/large.md", "x" * (1 << 19))
+    run_git(top, "add", "-A")
+    run_git(top, "commit", "-q", "-m", "more")
+    (top / "docs/guide.md").unlink()
+    for name in ("guide.md", "link.md"):
+        found = content_in(f"{top}/docs/{name}", "HEAD")
+        assert isinstance(found, Content)
+        assert found.text == "# Guide\n"
+    assert content_in(f"{top}/docs/large.md", "HEAD") is Unread.TOO_LARGE
+
+
+@pytest.mark.parametrize("revision", ["HEAD~5", "no-such", "", ":/x", "\0"])
+def test_a_revision_that_cannot_be_read_has_nothing(top: Path, revision: str) -> None:
+    assert content_in(f"{top}/docs/guide.md", revision) is Unread.UNREADABLE
+    assert content_in(f"{top}/docs/none.md", "HEAD") is Unread.MISSING
+    assert content_in("/nowhere/at/all.md", revision) is Unread.MISSING

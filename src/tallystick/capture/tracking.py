@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from tallystick.policy.world import Tracking
+from tallystick.policy.world import MOST_BYTES, Content, Tracking, Unread
 
 if TYPE_CHECKING:
     from hashlib import _Hash
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 
 _MOST_FOLDERS_UP = 64
+_MOST_LINKS = 4
 _MOST_OPEN = 16
 _MOST_ENTRIES = 15_000
 """In the index of a repository that is compared as a whole."""
@@ -91,6 +92,41 @@ def tracking_of(path: str) -> Tracking:
             return _View(_opened(root), root, path).tracking()
     except (GitError, OSError, ValueError, KeyError, TypeError):
         return _untold(root, path)
+
+
+def content_in(path: str, revision: str) -> Content | Unread:
+    """What the file at an absolute path holds in a revision: a link what it leads to there. Never raises.
+
+    Unread.UNREADABLE: there is no such revision.
+    """
+    root = repository_of(path)
+    if root is None:
+        return Unread.MISSING
+    try:
+        from pygit2 import GitError
+    except ImportError:
+        return Unread.MISSING
+    try:
+        with _LOCK:
+            import pygit2
+
+            tree = _opened(root).repository.revparse_single(revision).peel(pygit2.Tree)
+            return _in_tree(tree, posixpath.relpath(path, root))
+    except (GitError, OSError, ValueError, KeyError, TypeError):
+        return Unread.UNREADABLE
+
+
+def _in_tree(tree: pygit2.Tree, name: str, links: int = 0) -> Content | Unread:
+    import pygit2
+
+    if name not in tree or not isinstance(blob := tree[name], pygit2.Blob):
+        return Unread.MISSING
+    if blob.size > MOST_BYTES:
+        return Unread.TOO_LARGE
+    if blob.filemode == pygit2.enums.FileMode.LINK and links < _MOST_LINKS:
+        leads = posixpath.normpath(posixpath.join(posixpath.dirname(name), os.fsdecode(blob.data)))
+        return _in_tree(tree, leads, links + 1)
+    return Content(digest=f"sha256:{sha256(blob.data).hexdigest()}", text=blob.data.decode("utf-8", "replace"))
 
 
 def _untold(root: str, path: str) -> Tracking:

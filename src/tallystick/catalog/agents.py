@@ -393,6 +393,12 @@ def places(*, kind: Kind, base: Base) -> Iterator[Place]:
                 yield place
 
 
+def session_instructions() -> tuple[str, ...]:
+    """The files of a project that agents read as instructions by themselves, below its folder."""
+    found = (place.path for place in places(kind=Kind.INSTRUCTIONS, base=Base.PROJECT) if not place.endings)
+    return tuple(dict.fromkeys((*found, *CONVENTIONS.session_files)))
+
+
 def hook_switches(base: Base) -> tuple[Place, ...]:
     """Settings that can switch hooks off, whether or not they are where a hook is installed."""
     return tuple(place for place in places(kind=Kind.SETTINGS, base=base) if place.switches_hooks)

@@ -89,6 +89,10 @@ class HistoricalWorld:
         """Nothing is known."""
         return Unread.MISSING
 
+    def blob(self, name: str) -> Content | Unread:
+        """Nothing is known."""
+        return Unread.MISSING
+
     def has_secret(self, text: str) -> bool:
         """Nothing is known."""
         return False

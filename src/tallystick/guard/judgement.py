@@ -73,6 +73,10 @@ class _Questions:
         """What version control says of a path."""
         return self._machine("tracking", path, self._world.tracking)
 
+    def blob(self, name: str) -> Content | Unread:
+        """What version control has under `REVISION:PATH`."""
+        return self._machine("blob", name, self._world.blob)
+
     def has_secret(self, text: str) -> bool:
         """Whether a secret is in a text: the same of the same text at any time."""
         return self._world.has_secret(text)

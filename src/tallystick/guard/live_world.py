@@ -19,7 +19,7 @@ from typing import Protocol
 import msgspec
 
 from tallystick.capture.content import Contents
-from tallystick.capture.tracking import repository_of, tracking_of
+from tallystick.capture.tracking import content_in, repository_of, tracking_of
 from tallystick.model.paths import placed
 from tallystick.policy.content.code_files import language_in
 from tallystick.policy.content.inspection import content_tags
@@ -123,6 +123,11 @@ class LiveWorld:
     def tracking(self, path: str) -> Tracking:
         """What version control says of a path."""
         return tracking_of(path)
+
+    def blob(self, name: str) -> Content | Unread:
+        """What version control has under `REVISION:PATH`, the path absolute."""
+        revision, _, path = name.partition(":")
+        return content_in(path, revision)
 
     def is_approved(self, digest: str) -> bool:
         """Whether the user let content with this digest run before, when asked."""

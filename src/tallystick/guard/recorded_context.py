@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from tallystick.catalog.agents import CONVENTIONS, Base, Kind, places
+from tallystick.catalog.agents import session_instructions
 from tallystick.graph.authorship import LastChange, VersionMaker
 from tallystick.guard.family_reader import FamilyReader
 from tallystick.guard.family_states import FamilyStates
@@ -41,14 +41,7 @@ from tallystick.state.reducer import Knowledge, about_to, loaded
 _MOST_WARMED = 4
 _MOST_SOURCES = 3
 _MOST_ORDERS = 64 << 10
-_ORDERS = tuple(
-    dict.fromkeys(
-        (
-            *(place.path for place in places(kind=Kind.INSTRUCTIONS, base=Base.PROJECT) if not place.endings),
-            *CONVENTIONS.session_files,
-        )
-    )
-)
+_ORDERS = session_instructions()
 """What agents read by themselves at the start of a session, in the folder that they work in."""
 _FOREIGN = frozenset((Maker.OTHER_SESSION, Maker.OUTSIDE))
 _NO_FAMILY = ("", "")

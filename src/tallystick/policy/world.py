@@ -210,6 +210,10 @@ class World(Protocol):
         """Whether the user let content with this digest run before, when asked."""
         ...
 
+    def blob(self, name: str) -> Content | Unread:
+        """What version control has under `REVISION:PATH`, the path absolute."""
+        ...
+
     def has_secret(self, text: str) -> bool:
         """Whether a secret is in a text, by its form or by the name beside it; not a password, which one logs in with."""
         ...

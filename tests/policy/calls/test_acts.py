@@ -7,7 +7,7 @@ from tallystick.policy.calls.acts import acts_of, is_below
 from tallystick.policy.calls.reader import read_call
 from tallystick.policy.facts import Act, Action, FileFacts, Place
 from tallystick.policy.settings import Settings
-from tallystick.policy.world import FileKind, FileState, Maker, Provenance, Tracking
+from tallystick.policy.world import Content, FileKind, FileState, Maker, Provenance, Tracking, Unread
 from tests.policy.risks.readings import FOLDER, HOME, Bare
 from tests.support.cases import each
 
@@ -30,6 +30,9 @@ class Linked(Bare):
 
     def matches(self, pattern: str) -> Sequence[str]:
         return ()
+
+    def blob(self, name: str) -> Content | Unread:
+        return Unread.MISSING
 
     def provenance(self, path: str) -> Provenance:
         return Provenance(maker=Maker.SESSION, is_new=True) if path == f"{HOME}/made" else Provenance()

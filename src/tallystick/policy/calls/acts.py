@@ -23,10 +23,10 @@ from tallystick.policy.calls.reading import CallReading
 from tallystick.policy.calls.repositories import changed_repositories
 from tallystick.policy.calls.unnamed_files import Incidental, UnnamedFiles, is_shallow, wholes
 from tallystick.policy.content.credentials import credentials_in, credentials_written
-from tallystick.policy.content.inspection import cell_tags, is_notebook, run_tags, written_tags
-from tallystick.policy.content.prompt_injection import tags_of
+from tallystick.policy.content.inspection import cell_tags, is_notebook, order_tags, run_tags, written_tags
+from tallystick.policy.content.order_sources import Version, held, is_taken_in, order_files, versions_of
 from tallystick.policy.content.unasked import may_run, runs_of, switches_of
-from tallystick.policy.content.written import news, told
+from tallystick.policy.content.written import FETCHED, news, told
 from tallystick.policy.facts import Act, Action, FileFacts, Place, ProgramFacts
 from tallystick.policy.kinds import Named, kinds_of
 from tallystick.policy.kinds.secrets import is_exempt
@@ -141,6 +141,7 @@ class _Finder:
         self._makers: dict[str, Maker | None] = {}
         self._said_in: dict[str, str] = {}
         self._in_use: frozenset[str] | None = None
+        self._versions: tuple[Version, ...] | None = None
         self._egress = Egress(reading, world, settings, self._without_links)
         self._incidental = Incidental(reading)
         self._opened = 0
@@ -200,6 +201,9 @@ class _Finder:
             is_deep=intent.is_deep,
         )
         kinds = kinds_of(named, self._settings)
+        brings = self._brought(action, intent)
+        if brings or (action is Action.WRITE and is_taken_in(real, self._reading, self._world)):
+            kinds |= {"orders"}
         if self._incidental.has(path, self._so_far.program):
             kinds -= {"credential"}
         is_one = intent.is_known and not intent.is_pattern and path.startswith("/")
@@ -229,7 +233,7 @@ class _Finder:
             name=posixpath.basename(path),
             place=place,
             kinds=kinds,
-            tags=self._tags(touch, kinds),
+            tags=brings | self._tags(touch, kinds),
             is_known=intent.is_known,
             is_pattern=intent.is_pattern,
             is_deep=intent.is_deep,
@@ -257,17 +261,33 @@ class _Finder:
     def _orders(self, action: Action, intent: Intent, path: str) -> frozenset[str]:
         """What text that agents read as orders tells them: what is new of what is written, or what is read."""
         if action is Action.WRITE:
-            return news(intent, self._reading, self._world, tags_of)
+            return news(intent, self._reading, self._world, self._told)
         if action in (Action.READ, Action.EXECUTE):
-            return told(self._world, path, tags_of)
+            return told(self._world, path, self._told)
         return frozenset()
+
+    def _told(self, text: str) -> frozenset[str]:
+        return order_tags(text, self._reading.home)
+
+    def _brought(self, action: Action, intent: Intent) -> frozenset[str]:
+        """What files tell that agents read as orders and that come with a folder or from a revision."""
+        found: set[str] = set()
+        if action is not Action.WRITE or not intent.is_known:
+            return frozenset()
+        if self._versions is None:
+            self._versions = versions_of(self._reading)
+        for path, text in order_files(intent, self._reading, self._world, self._versions):
+            if text is None:
+                found.add(FETCHED)
+            else:
+                found |= self._told(text) - self._told(held(self._world.content(path)))
+        return frozenset(found)
 
     def _tags(self, touch: _Touch, kinds: frozenset[str]) -> frozenset[str]:
         action, intent = touch.action, touch.intent
+        found: frozenset[str] = frozenset()
         if "orders" in kinds:
             found = self._orders(action, intent, touch.path)
-        else:
-            found = frozenset()
         if action is Action.WRITE and may_run(intent.target):
             found |= news(intent, self._reading, self._world, partial(runs_of, intent.target))
         if "editor-settings" in kinds and action is Action.WRITE:

@@ -10,7 +10,10 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from hashlib import sha256
+
+from msgspec.structs import replace
 
 from tallystick.intent.actions import Reading
 from tallystick.intent.code.notebooks import cells, in_cell
@@ -21,15 +24,21 @@ from tallystick.intent.shell.tasks import shell_of_makefile, task_texts
 from tallystick.intent.tools.arguments import plain_name, strings
 from tallystick.intent.tools.uses import Uses
 from tallystick.model.decision import Call
-from tallystick.model.intent import Intent
+from tallystick.model.intent import Intent, Operation
 from tallystick.model.pattern import pattern_of
 from tallystick.model.step import Json
 from tallystick.policy.calls.high_impact import GRAVE, grave
+from tallystick.policy.calls.legitimate_use import in_use
 from tallystick.policy.calls.reading import CallReading
 from tallystick.policy.content.code_files import MOST_INSPECTED, is_binary, is_makefile, language_in, may_have_tags
-from tallystick.policy.risks import bombs, concealed, defences, disks, machine, reverse_shells
+from tallystick.policy.content.markdown import Code, code_in, imports
+from tallystick.policy.content.prompt_injection import tags_of
+from tallystick.policy.kinds import Named, kinds_of
+from tallystick.policy.network.hosts import host_of
+from tallystick.policy.risks import bombs, concealed, defences, disks, environments, machine, reverse_shells
 from tallystick.policy.risks.risk import Risk
 from tallystick.policy.settings import Settings
+from tallystick.policy.taint.origins import REACHES, Origins
 from tallystick.policy.world import Content, Unread, World
 
 TAGS: dict[str, str] = {
@@ -171,8 +180,16 @@ def _tasks(text: str, name: str) -> tuple[str, ...]:
 
 
 def _of_reading(reading: Reading, text: str, home: str) -> set[str]:
+    whole = _as_call(reading, text, home)
+    settings = Settings()
+    tags = {risk.name for module in _MODULES for risk in module.risks(whole, settings)} & GRAVE_RISKS
+    found = (grave(intent, settings, home=home, workspace=_WORKSPACE) for intent in reading.effects.intents)
+    return tags | {word for word in found if word is not None}
+
+
+def _as_call(reading: Reading, text: str, home: str) -> CallReading:
     call = Call(agent="", session="", tool="Bash", cwd=_WORKSPACE)
-    whole = CallReading(
+    return CallReading(
         call=call,
         home=home,
         folder=_WORKSPACE,
@@ -183,10 +200,67 @@ def _of_reading(reading: Reading, text: str, home: str) -> set[str]:
         snippets=reading.snippets,
         texts=(text,),
     )
-    settings = Settings()
-    tags = {risk.name for module in _MODULES for risk in module.risks(whole, settings)} & GRAVE_RISKS
-    found = (grave(intent, settings, home=home, workspace=_WORKSPACE) for intent in reading.effects.intents)
-    return tags | {word for word in found if word is not None}
+
+
+# Text that agents read as orders --------------------------------------------------------------------------------------
+
+ORDERED = (GRAVE_RISKS - {"kills-all"}) | {"deletes-home"}
+"""Of the tags those that no order to an agent needs; manuals tell of all others."""
+RUN_UNSEEN = ORDERED | GRAVE.keys()
+"""The same of what runs by itself when the text is read."""
+_MOST_LINES = 50
+_MAY_LEAK = pattern_of(
+    r"https?:|\b(?:curl|wget|nc|ncat|netcat|socat|telnet|scp|rsync|ftp|mail|fetch|requests|urllib|http)\b"
+)
+
+
+@lru_cache(maxsize=64)
+def order_tags(text: str, home: str) -> frozenset[str]:
+    """What a text that agents read as orders tells them against their user, in words and in code: tags. Never raises."""
+    found = set(tags_of(text))
+    for code in code_in(text[:MOST_INSPECTED]):
+        if may_have_tags(code.text) or "env" in code.text:
+            found |= _ordered(code, home)
+    kinds = (kinds_of(_named(f"{home}{one[1:]}", home), Settings()) for one in imports(text) if one.startswith("~/"))
+    return frozenset((*found, *("leaks" for each in kinds if "secret" in each)))
+
+
+def _ordered(code: Code, home: str) -> set[str]:
+    text = code.text
+    environment = Environment(variables={"HOME": home, "PWD": _WORKSPACE}, folder=_WORKSPACE)
+    reading = read_file_effects("", text, code.language, environment)
+    if "syntax" in reading.effects.opaque and "\n" in text:  # prose, or code among prose: line by line
+        lines = [line for line in text.splitlines() if may_have_tags(line)][:_MOST_LINES]
+        return {tag for line in lines for tag in _ordered(Code(code.language, line), home)}
+    tags = _of_reading(reading, text, home) & (RUN_UNSEEN if code.is_run else ORDERED)
+    whole = (one for one in reading.effects.intents if one.target.endswith("/*"))
+    emptied = (replace(one, target=one.target[:-2], is_pattern=False) for one in whole)
+    if any(grave(one, Settings(), home=home, workspace=_WORKSPACE) == "deletes-home" for one in emptied):
+        tags.add("deletes-home")
+    if _MAY_LEAK.search(text) and _leaks(_as_call(reading, text, home)):
+        tags.add("leaks")
+    return tags
+
+
+def _leaks(whole: CallReading) -> bool:
+    """Whether a secret, or the environment as a whole, goes to a host."""
+    origins, settings, used = Origins(whole.effects), Settings(), in_use(whole)
+    is_environment = any(environments.risks(whole, settings))
+    for n, intent in enumerate(whole.effects.intents):
+        if intent.operation not in REACHES or not host_of(intent.target, settings).kinds.isdisjoint(
+            ("local", "service")
+        ):
+            continue
+        if is_environment and intent.operation is not Operation.FETCH:
+            return True
+        taken = (one.target for one in origins.leaving(n) if one.is_known and one.target not in used)
+        if any("secret" in kinds_of(_named(path, whole.home), settings) for path in taken):
+            return True
+    return False
+
+
+def _named(path: str, home: str) -> Named:
+    return Named(path=path, real=path, home=home, workspace=_WORKSPACE)
 
 
 # Modules --------------------------------------------------------------------------------------------------------------

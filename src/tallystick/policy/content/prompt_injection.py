@@ -259,6 +259,8 @@ def _follow(parts: list[re.Pattern[str]], sentence: str, at: int) -> bool:
 _NEGATED = pattern_of(
     r"\b(?:never|not|don't|dont|cannot|can't|mustn't|avoid|no|without|refuse to|instead of|nor)(?: [\w-]+){0,3} ?$"
 )
+_OPTION = pattern_of(r"(?:^|- |[|] )[`|]?--?[a-z][\w-]{0,40}[`|]? (?:[|] `?-\w`? )?[-|:] ?$")
+"""An option that is explained by what comes next."""
 _TOLD_OF = pattern_of(
     r"\b(?:like|such as|e\.g|for example|attackers?|attacks?|injections?|injected|malicious|phrases?|treat|untrusted|says?|"
     r"saying|claim\w*|detect\w*|avoid\w*|language|wordings?|classified|spam|examples?(?!\.\w)|texts?|strings?|contain\w*|flag|"
@@ -270,7 +272,7 @@ def _is_told_of(wording: Wording, sentence: str, at: int) -> bool:
     """Whether what stands before a wording makes it the opposite, or it is quoted as what others write."""
     before = sentence[:at]
     clause = before.rpartition(":")[2].rpartition(",")[2]
-    if wording.is_order and _NEGATED.search(clause):
+    if wording.is_order and (_NEGATED.search(clause) or _OPTION.search(before)):
         return True
     return before[-1:] in ("'", '"', "`") and before != "" and _TOLD_OF.search(sentence) is not None
 

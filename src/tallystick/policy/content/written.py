@@ -98,7 +98,7 @@ def _copied(intent: Intent, reading: CallReading, world: World) -> Iterator[str]
         for flow in reading.effects.flows
         if intents[flow.target] is intent or _is_same(intents[flow.target], intent)
     ]
-    if intent.operation is Operation.CREATE:
+    if intent.operation is Operation.CREATE or (intent.operation is Operation.COPY_DEST and not sources):
         sources += [one for one in intents if one.operation in _READS and one.command == intent.command]
     for source in sources[:_MOST_SOURCES]:
         if source.domain is Domain.FILE and source.operation in _READS and source.is_known:
