@@ -26,6 +26,7 @@ from tallystick.policy.content.inspection import content_tags
 from tallystick.policy.world import Content, FileKind, FileState, Past, Provenance, Tracking, Unread
 from tallystick.scrubbing.budget import STEP_WORK, Budget, Counts, TooMuchWorkError
 from tallystick.scrubbing.finding import scrub_text
+from tallystick.scrubbing.step import LOGINS
 
 
 class Inspected(msgspec.Struct, frozen=True, kw_only=True):
@@ -56,7 +57,6 @@ def inspect_written(path: str, user_home: Path) -> Inspected | None:
 _CONTENTS = Contents()
 """One for the process: what a file holds is the same for all who ask."""
 _MOST_MATCHES = 300
-_LOGINS = {"password", "url-password"}
 
 
 class RecordBefore(Protocol):
@@ -140,7 +140,7 @@ class LiveWorld:
             scrub_text(text, found)
         except TooMuchWorkError:  # it may be anywhere in it
             return True
-        return not found.keys() <= _LOGINS
+        return not found.keys() <= LOGINS
 
     def past(self) -> Past:
         """What the session of the call has done so far."""

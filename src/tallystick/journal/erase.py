@@ -23,6 +23,7 @@ from tallystick.journal.home import Home
 from tallystick.journal.kept_states import forget_states
 from tallystick.journal.lines import LineFile
 from tallystick.journal.opening import read_whole
+from tallystick.journal.read_values import forget_values
 from tallystick.model.ids import SessionId
 from tallystick.model.step import Json
 from tallystick.seal.line import Line, hash_of, parse_line
@@ -132,6 +133,7 @@ def _take_away(home: Home, journal: JournalFile, wanted: Mapping[int, frozenset[
     for commitment in gone:
         remove_blob(home, commitment)
     _scrub_torn(home, journal.sid)
+    forget_values(home, journal.sid, wanted)
 
 
 def _scrub_torn(home: Home, sid: str) -> None:

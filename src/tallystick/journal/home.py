@@ -41,6 +41,7 @@ class Home:
         self.spool_key = folder / "keys" / "spool.key"
         self.known_key = folder / "keys" / "known.key"
         self.known_values = folder / "keys" / "known.values"
+        self.read_values = folder / "keys" / "read.values"
         self.graph = folder / "graph.db"
         self.states = folder / "state"
         self.config = folder / "config.toml"

@@ -17,6 +17,7 @@ from tallystick.journal.archive import Archive
 from tallystick.journal.file import JournalFile
 from tallystick.journal.known_values import KnownFile
 from tallystick.journal.read import read_at, read_line
+from tallystick.journal.read_values import ReadValues
 from tallystick.model.ids import SessionId
 from tallystick.model.moments import normal_time
 from tallystick.model.raw import Raw
@@ -27,7 +28,7 @@ from tallystick.recording.corroboration import is_unnamed
 from tallystick.recording.entry_index import KnownStep, KnownSteps, written_input
 from tallystick.recording.event_dedup import EventIndex, Outcome, links, without_same
 from tallystick.scrubbing.known_values import KnownValues
-from tallystick.scrubbing.step import scrub_recorded, scrub_step
+from tallystick.scrubbing.step import LOGINS, scrub_recorded, scrub_step
 from tallystick.seal import limits
 from tallystick.seal.names import fit_meta, is_type
 from tallystick.seal.tagged import json_members
@@ -51,6 +52,8 @@ class Rules(msgspec.Struct, frozen=True):
     """Whether secrets are replaced (`secrets.scrub`)."""
     known: KnownFile | None = None
     """The values that were found to be secrets before."""
+    shown: ReadValues | None = None
+    """What steps showed of them."""
 
 
 class _Entry(msgspec.Struct, frozen=True):
@@ -71,6 +74,7 @@ class SessionRecord:
         self.archive = archive
         self._scrub = rules.scrub
         self._known = rules.known
+        self._shown = rules.shown
         self.journal = journal
         self.agent = agent
         self.request: int | None = None
@@ -190,7 +194,16 @@ class SessionRecord:
             FormatError: the step cannot be sealed.
             JournalError: the journal cannot be written.
         """
-        step = self.without_secrets(step)
+        shown: dict[bytes, str] = {}
+        step = self.without_secrets(step, shown)
+        told = self._add(step, foreign)
+        if step.type != "tool_result":  # a login that the user gave, or the agent wrote, is not something that it read
+            shown = {value: kind for value, kind in shown.items() if kind not in LOGINS}
+        if shown and self._shown is not None:
+            self._shown.note(self.sid, told[1], shown)
+        return told
+
+    def _add(self, step: Step, foreign: Callable[[Ref], str | None]) -> tuple[Outcome, int]:
         with self.journal.locked():
             n = self._events.find(step)
             if n is None or self._ends_anew(step):
@@ -253,11 +266,14 @@ class SessionRecord:
             return None
         return self._known.current()
 
-    def without_secrets(self, step: Step) -> Step:
-        """The step as it is recorded: with markers in the places of secrets, which are known from then on."""
+    def without_secrets(self, step: Step, shown: dict[bytes, str] | None = None) -> Step:
+        """The step as it is recorded: with markers in the places of secrets, which are known from then on.
+
+        Args: shown: gets the values that stood there.
+        """
         if not self._scrub:
             return step
-        clean = scrub_step(step, self._known_values())
+        clean = scrub_step(step, self._known_values(), shown)
         if clean is not step and self._known is not None:
             self._known.keep()
         return clean

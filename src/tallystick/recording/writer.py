@@ -12,6 +12,7 @@ from datetime import tzinfo
 from tallystick.errors import FormatError
 from tallystick.journal.archive import Archive
 from tallystick.journal.known_values import KnownFile
+from tallystick.journal.read_values import ReadValues
 from tallystick.model.ids import SessionId
 from tallystick.model.step import Json, Opening, Ref, SessionKind
 from tallystick.recording.coerce import fit_values
@@ -48,7 +49,7 @@ class Writer:
         self.zone = zone
         self._scrub = read_setting(archive.home, "secrets.scrub") == "on"
         self._known = KnownFile(archive.home)
-        self._rules = Rules(zone, self._scrub, self._known)
+        self._rules = Rules(zone, self._scrub, self._known, ReadValues(archive.home))
         self._records: dict[SessionId, SessionRecord] = {}
         self._keep_open = keep_open
         self._lock = threading.RLock()

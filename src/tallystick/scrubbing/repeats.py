@@ -18,7 +18,7 @@ from tallystick.scrubbing.names import KIND, Says
 
 _LEAST, _LONGEST = 6, 512
 _LEAST_ENCODED = 7
-_MOST = 64
+_MOST, _MOST_LONG = 64, 8
 _UNSURE = KIND[Says.MAYBE]
 """What only looks as if it were made by chance may be an id, which others refer to."""
 _MUCH, _BYTES_A_CALL = 1 << 18, 256
@@ -35,6 +35,7 @@ class Repeats:
     def __init__(self) -> None:
         """None yet."""
         self._kinds: dict[bytes, str] = {}
+        self._long: dict[bytes, str] = {}
         self._forms: dict[bytes, tuple[str, bool]] = {}
         self._longest = 0
         self._is_escaped = False
@@ -50,8 +51,14 @@ class Repeats:
         """The values, and their kinds."""
         return dict(self._kinds)
 
+    def shown(self) -> dict[bytes, str]:
+        """The values, also those that are too long to be looked for again, and their kinds."""
+        return {**self._kinds, **self._long}
+
     def add(self, value: bytes, kind: str) -> None:
         """Remember a value, if it is one that would not be found by accident."""
+        if len(value) > _LONGEST and kind != _UNSURE and len(self._long) < _MOST_LONG:
+            self._long[value] = kind
         if kind == _UNSURE or value in self._kinds or len(self._kinds) == _MOST:
             return
         if _LEAST <= len(value) <= _LONGEST and _is_its_own(value):

@@ -22,12 +22,16 @@ from tallystick.scrubbing.search import Search
 
 _ToRecord = TypeVar("_ToRecord", Step, Opening, Recorded)
 _IDENTITY = frozenset(("corr", "source_id", "source_session"))
+LOGINS = frozenset(("password", "url-password"))
+"""Kinds of secrets that one logs in with."""
 
 
-def scrub_step(step: Step, known: KnownValues | None = None) -> Step:
+def scrub_step(step: Step, known: KnownValues | None = None, shown: dict[bytes, str] | None = None) -> Step:
     """The step with a marker for each secret in it; the very same object if none exists.
 
-    Args: known: the values that are known to be secrets; it learns those that are found.
+    Args:
+        known: the values that are known to be secrets; it learns those that are found.
+        shown: gets those as well, and their kinds.
     """
     if not step.raw and not _is_worth_a_look(step.values, step.meta, known):
         return step
@@ -37,6 +41,8 @@ def scrub_step(step: Step, known: KnownValues | None = None) -> Step:
     if not search:
         return step
     search.learn()
+    if shown is not None:
+        shown |= search.counts.repeats.shown()
     return msgspec.structs.replace(clean, **_parts(clean.values, raw), meta={**clean.meta, **search.told()})
 
 
