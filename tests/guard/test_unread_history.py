@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from tallystick.guard.leaving import NoComparison
 from tallystick.guard.unread_history import WorstHistory, cautious
 from tallystick.model.decision import NO_OPINION, Decision, Effect
 from tallystick.policy.world import Maker, Marker, Past, Provenance
@@ -27,7 +28,9 @@ class Part:
 
 def test_what_was_not_read_is_the_worst() -> None:
     worst = WorstHistory(Part())
-    assert worst.past() == Past(calls=3, workspace="/p", markers=frozenset(Marker))
+    assert worst.past() == Past(
+        calls=3, workspace="/p", markers=frozenset(Marker), leaving=NoComparison(is_known=False)
+    )
     assert worst.provenance("/p/a").author is Maker.OTHER_SESSION
     assert worst.is_approved("yes")
     assert not worst.is_approved("no")

@@ -13,7 +13,7 @@ def decision(evidence: Json) -> Recorded:
 
 
 FOREIGN = {"rule": "provenance.other-session", "target": "/p/a.sh", "because": [f"content {DIGEST}", "a:1"]}
-EGRESS = {"rule": "exfiltration.after-sensitive-read", "target": "example.org", "because": []}
+EGRESS = {"rule": "exfiltration.not-known", "target": "example.org", "because": []}
 
 
 def test_what_was_asked_is_read_from_the_evidence() -> None:

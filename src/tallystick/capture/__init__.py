@@ -17,6 +17,7 @@ __all__ = [
     "place",
     "processes",
     "programs",
+    "push_content",
     "quick_switches",
     "receipts",
     "recorder",

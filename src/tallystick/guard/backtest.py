@@ -20,6 +20,7 @@ from tallystick.errors import NotFoundError, PolicyError
 from tallystick.guard.call_effects import recorded_deed
 from tallystick.guard.decide import AgentMachine, Decider
 from tallystick.guard.effect_counts import EffectCounts
+from tallystick.guard.leaving import NoComparison
 from tallystick.guard.policies import Policies, load_set, packs
 from tallystick.guard.policy_rules import read_texts
 from tallystick.guard.recorded_context import past_of
@@ -123,7 +124,9 @@ class HistoricalWorld:
 
     def past(self) -> Past:
         """What the session has done."""
-        return replace(past_of(self.story, self.hearing, self.at_us), workspace=self.folder)
+        return replace(
+            past_of(self.story, self.hearing, self.at_us, lambda _: NoComparison(is_known=True)), workspace=self.folder
+        )
 
 
 _MOST_LISTED = 1000

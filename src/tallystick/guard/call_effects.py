@@ -11,15 +11,17 @@ import posixpath
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 
-import msgspec
+from msgspec.structs import replace
 
 from tallystick.errors import FormatError
 from tallystick.model.decision import Call
 from tallystick.model.intent import Domain, Effects, Intent, Operation
+from tallystick.policy.calls.legitimate_use import in_use
 from tallystick.policy.calls.reading import CallReading
 from tallystick.policy.facts import Action, Facts, FileFacts, is_sensitive_read
 from tallystick.policy.kinds import Named, kinds_of
-from tallystick.policy.network.egress import secrets_below, takes_all
+from tallystick.policy.network.egress import secrets_below
+from tallystick.policy.network.payload import takes_all
 from tallystick.policy.risks import environments, searches, secret_managers, secret_names_passed
 from tallystick.policy.settings import Settings
 from tallystick.policy.taint.origins import REACHES, TAKES
@@ -46,12 +48,14 @@ def deed_of(reading: CallReading, facts: Facts, world: World, settings: Settings
     files = [act.resource for act in facts.acts if act.action in _CHANGES and isinstance(act.resource, FileFacts)]
     existing = {file.path for file in files if file.exists}
     deed = _deed(reading, world, settings, is_sensitive_read(facts), frozenset(existing))
+    if any(isinstance(act.resource, FileFacts) and act.resource.is_in_use for act in facts.acts):
+        deed = _without_used(deed, reading, settings)
     intents = _into_folders(deed.effects, existing, world)
     if intents is None:
         return deed
     inner = {intent.target for intent in intents if world.state(intent.target).kind is not FileKind.NOTHING}
-    effects = msgspec.structs.replace(deed.effects, intents=intents)
-    return msgspec.structs.replace(deed, effects=effects, existing=frozenset(existing | inner))
+    effects = replace(deed.effects, intents=intents)
+    return replace(deed, effects=effects, existing=frozenset(existing | inner))
 
 
 def _into_folders(effects: Effects, existing: set[str], world: World) -> tuple[Intent, ...] | None:
@@ -66,7 +70,7 @@ def _into_folders(effects: Effects, existing: set[str], world: World) -> tuple[I
         is_copy = target.operation is Operation.COPY_DEST and source.domain is Domain.FILE and target.target in existing
         if is_copy and target.command not in synced and world.state(target.target).kind is FileKind.FOLDER:
             path = posixpath.join(target.target, posixpath.basename(source.target))
-            found[flow.target] = msgspec.structs.replace(target, target=path)
+            found[flow.target] = replace(target, target=path)
     if found:
         return tuple(found.get(k, one) for k, one in enumerate(effects.intents))
     return None
@@ -75,7 +79,26 @@ def _into_folders(effects: Effects, existing: set[str], world: World) -> tuple[I
 def recorded_deed(reading: CallReading, world: World, settings: Settings) -> CallEffects:
     """The same of a call that is on record, and that this process did not judge."""
     risks = (risk for find in _SENSITIVE for risk in find(reading, settings))
-    return _deed(reading, world, settings, [f"{risk.name}: {risk.target}" for risk in risks], None)
+    return _without_used(
+        _deed(reading, world, settings, [f"{risk.name}: {risk.target}" for risk in risks], None), reading, settings
+    )
+
+
+def _without_used(deed: CallEffects, reading: CallReading, settings: Settings) -> CallEffects:
+    """The same, where a key to log in with, or a program's own store, is looked at and not read."""
+    used = {path for path in in_use(reading) if _is_secret(path, reading, settings)}
+    if not used:
+        return deed
+    intents = tuple(
+        replace(one, operation=Operation.LIST) if one.target in used and one.operation in TAKES else one
+        for one in deed.effects.intents
+    )
+    return replace(deed, effects=replace(deed.effects, intents=intents))
+
+
+def _is_secret(path: str, reading: CallReading, settings: Settings) -> bool:
+    kinds = kinds_of(Named(path=path, real=path, home=reading.home, workspace=reading.workspace), settings)
+    return not kinds.isdisjoint(("secret", "credential"))
 
 
 def _deed(
@@ -117,14 +140,14 @@ def _with_secrets_below(reading: CallReading, world: World, settings: Settings) 
         return effects
     intents, flows = list(effects.intents), list(effects.flows)
     for k in searched:
-        intents[k] = msgspec.structs.replace(intents[k], operation=Operation.READ)
+        intents[k] = replace(intents[k], operation=Operation.READ)
     for flow in effects.flows:
         source = intents[flow.source]
         if source.domain is Domain.FILE and takes_all(source, reading):
             for path in secrets_below(source.target, reading, world, settings):
-                intents.append(msgspec.structs.replace(source, target=path, is_deep=False))
-                flows.append(msgspec.structs.replace(flow, source=len(intents) - 1))
-    return msgspec.structs.replace(effects, intents=tuple(intents), flows=tuple(flows))
+                intents.append(replace(source, target=path, is_deep=False))
+                flows.append(replace(flow, source=len(intents) - 1))
+    return replace(effects, intents=tuple(intents), flows=tuple(flows))
 
 
 class Deeds:

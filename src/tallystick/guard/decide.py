@@ -25,12 +25,14 @@ from tallystick.catalog.agents import Base, folder_variables, hook_switches
 from tallystick.graph import rules
 from tallystick.guard.call_effects import Deeds, deed_of, recorded_deed
 from tallystick.guard.judgement import LAG_US, MOST_CHARACTERS, Judgement, NotedWorld
+from tallystick.guard.leaving import secrets_in
 from tallystick.guard.live_world import LiveWorld, inspect_written
 from tallystick.guard.policies import Policies, detectors
 from tallystick.guard.recorded_context import Moment, OnRecord
 from tallystick.guard.unread_history import WorstHistory, cautious
 from tallystick.journal.home import Home
 from tallystick.model.decision import Call, Decision
+from tallystick.model.intent import Domain, Operation
 from tallystick.model.paths import placed
 from tallystick.policy.calls.acts import is_below
 from tallystick.policy.calls.reader import read_call
@@ -40,6 +42,7 @@ from tallystick.policy.kinds import Named, kinds_of
 from tallystick.policy.protected.places import Kind, Naming, Places, Projects, Protected
 from tallystick.policy.protected.recorder import Recorder
 from tallystick.policy.settings import Settings
+from tallystick.policy.taint.origins import TAKES
 from tallystick.policy.world import Content, World
 from tallystick.state.effects import CallEffects
 from tallystick.state.reducer import Knowledge
@@ -152,7 +155,11 @@ class Decider:
     def _facts(self, call: Call, world: World) -> Facts:
         settings = self.policies.settings
         reading, facts = judged(call, self._ground, world, settings, detectors())
-        self._deeds.note(call, deed_of(reading, facts, world, settings))
+        deed = deed_of(reading, facts, world, settings)
+        taken = [file.path for act in facts.acts if (file := _secret_taken(act)) is not None]
+        if taken:
+            deed = msgspec.structs.replace(deed, values=secrets_in(taken, self._record.values))
+        self._deeds.note(call, deed)
         return facts
 
     def warm(self) -> None:
@@ -231,7 +238,12 @@ class Decider:
     def _read(self, call: Call, world: World) -> CallEffects:
         variables = self._ground.variables.items()
         reading = read_call(call, world, home=self._ground.home, workspace=call.cwd, variables=variables)
-        return recorded_deed(reading, world, self.policies.settings)
+        deed = recorded_deed(reading, world, self.policies.settings)
+        files = (one.target for one in deed.effects.intents if one.domain is Domain.FILE and one.operation in _TAKING)
+        taken = [path for path in files if path.startswith("/") and self._is_secret(path)]
+        if taken:
+            return msgspec.structs.replace(deed, values=secrets_in(taken, self._record.values))
+        return deed
 
     def _is_secret(self, path: str) -> bool:
         """Whether a path holds secrets by its name; in a repository, a key of its tests does not."""
@@ -245,6 +257,20 @@ class Decider:
         home = self._ground.home
         plain = (home + place[1:] if place[:1] == "~" else place for place in self.policies.settings.not_sensitive)
         return is_below(path, tuple(plain)) or tracking_of(path).is_tracked
+
+
+_TAKING = TAKES | {Operation.EXECUTE}
+_TAKES = frozenset((Action.READ, Action.EXECUTE, Action.USE))
+_SECRETS = frozenset(("secret", "credential"))
+
+
+def _secret_taken(act: Act) -> FileFacts | None:
+    """The file of secrets that an act reads, if it does."""
+    match act.resource:
+        case FileFacts() as file if act.action in _TAKES and file.is_known and not file.kinds.isdisjoint(_SECRETS):
+            if not file.is_in_use or file.place is Place.WORKSPACE:
+                return file
+    return None
 
 
 _repository = lru_cache(maxsize=1024)(repository_of)

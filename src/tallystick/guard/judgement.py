@@ -13,7 +13,7 @@ import msgspec
 
 from tallystick.model.decision import Call, Decision
 from tallystick.policy.settings import Settings
-from tallystick.policy.world import Content, FileState, Past, Provenance, Tracking, Unread, World
+from tallystick.policy.world import Comparison, Content, FileState, Leaving, Past, Provenance, Tracking, Unread, World
 
 LAG_US = 5_000_000
 """So much later the index has what was on record when a call was judged."""
@@ -91,7 +91,40 @@ class _Questions:
 
     def past(self) -> Past:
         """What the session of the call has done so far."""
-        return self._world.past()
+        past = self._world.past()
+        if past.leaving is None:
+            return past
+        return msgspec.structs.replace(past, leaving=_NotedLeaving(self._machine, past.leaving))
+
+
+class _NotedLeaving:
+    """The questions of `policy.world.Leaving`, with those to the machine put through one function."""
+
+    def __init__(
+        self, machine: Callable[[str, str, Callable[[str], Comparison]], Comparison], leaving: Leaving
+    ) -> None:
+        self._machine = machine
+        self._leaving = leaving
+
+    def text(self, text: str) -> Comparison:
+        """What a text holds: the same at any time."""
+        return self._leaving.text(text)
+
+    def file(self, path: str) -> Comparison:
+        """What a file holds."""
+        return self._machine("sent", path, self._leaving.file)
+
+    def push(self, folder: str, words: Sequence[str], *, commits_first: bool) -> Comparison:
+        """What a push takes along."""
+        named = "\0".join((folder, *words))
+        return self._machine("pushed", named, lambda _: self._leaving.push(folder, words, commits_first=commits_first))
+
+    def is_own(self, folder: str, host: str) -> bool:
+        """Whether a host is of the project."""
+        found = self._machine(
+            "own", f"{folder}\0{host}", lambda _: Comparison(is_known=self._leaving.is_own(folder, host))
+        )
+        return found.is_known
 
 
 class NotedWorld(_Questions):

@@ -21,17 +21,20 @@ from tallystick.catalog.agents import session_instructions
 from tallystick.graph.authorship import LastChange, VersionMaker
 from tallystick.guard.family_reader import FamilyReader
 from tallystick.guard.family_states import FamilyStates
+from tallystick.guard.leaving import Leaving
 from tallystick.guard.record_index import EVER_US, RecordIndex
 from tallystick.guard.session_families import FamilyJournal, SessionFamilies
 from tallystick.guard.snapshots import Snapshots
 from tallystick.intent.shell.commands import Environment
 from tallystick.intent.shell.effects import effects
 from tallystick.journal.home import Home
+from tallystick.journal.read_values import ReadValues
 from tallystick.lineage.taint import Trust, joined
 from tallystick.model.decision import Call
 from tallystick.model.recorded import Recorded
 from tallystick.policy.taint.origins import PUTS
 from tallystick.policy.taint.untrusted_input import Found, Hearing, own_taint
+from tallystick.policy.world import Leaving as Leaves
 from tallystick.policy.world import Maker, Marker, Past, Provenance
 from tallystick.state.families import Family
 from tallystick.state.family_state import FamilyState
@@ -68,6 +71,8 @@ class OnRecord:
         self._asked = asked
         self._base = known
         self._lock = threading.RLock()
+        self.values = ReadValues(home)
+        """What is kept of the values that steps showed."""
         self.index = RecordIndex(home, known.is_secret)
         """The index."""
         self._families = SessionFamilies(home, self.index.graph)
@@ -81,6 +86,10 @@ class OnRecord:
             is_whole = self._read_on(family, call.session)
             state = self.states.change(family, lambda state: about_to(state, call.call_id))
             return Before(self, family, state, is_whole=is_whole)
+
+    def leaving(self, state: FamilyState) -> Leaving:
+        """What is asked about what leaves."""
+        return Leaving(state, self.values)
 
     def read_all(self, call: Call) -> None:
         """Read all that the session of a call has done, however long that takes."""
@@ -328,7 +337,7 @@ class Before:
         """What the session of the call has done so far."""
         if self._past is None:
             now_us = self._at_us or time.time_ns() // 1000
-            self._past = past_of(self._asking.state, self._asking.hearing, now_us)
+            self._past = past_of(self._asking.state, self._asking.hearing, now_us, self._record.leaving)
         return self._past
 
     def provenance(self, path: str) -> Provenance:
@@ -347,16 +356,22 @@ class Before:
         return self._record.is_approved(digest)
 
 
-def past_of(state: FamilyState, hearing: Hearing, now_us: int) -> Past:
-    """What policy is reported of what a session has done."""
+def past_of(state: FamilyState, hearing: Hearing, now_us: int, leaving: Callable[[FamilyState], Leaves]) -> Past:
+    """What policy is reported of what a session has done.
+
+    Args:
+        leaving: what is asked about what leaves, if a secret was read.
+    """
     files, hosts = state.recent(now_us)
     markers: set[Marker] = set()
     if state.sensitive:
         markers.add(Marker.SENSITIVE_READ)
     if hearing.texts:
         markers.add(Marker.UNTRUSTED_READ)
+    is_asked = state.sensitive or state.shown or state.taken
     return Past(
         markers=frozenset(markers),
+        leaving=leaving(state) if is_asked else None,
         sensitive=state.sensitive,
         calls=state.calls,
         network_calls=state.network_calls,

@@ -10,6 +10,7 @@ from typing import Protocol
 
 from msgspec.structs import replace
 
+from tallystick.guard.leaving import NoComparison
 from tallystick.lineage.taint import Trust
 from tallystick.model.decision import Decision, Effect
 from tallystick.policy.world import Maker, Marker, Past, Provenance
@@ -42,7 +43,9 @@ class WorstHistory:
 
     def past(self) -> Past:
         """What the session may have done."""
-        return replace(self._known.past(), markers=frozenset(Marker), hosts=frozenset())
+        return replace(
+            self._known.past(), markers=frozenset(Marker), hosts=frozenset(), leaving=NoComparison(is_known=False)
+        )
 
     def provenance(self, path: str) -> Provenance:
         """What a path may be."""

@@ -23,7 +23,7 @@ OPEN, COMMA, CLOSE, SPLIT = "\ue003", "\ue004", "\ue005", "\ue006"
 _FOREIGN = str.maketrans({HOLE: None, **dict.fromkeys((STAR, ANY_ONE, CLASS, OPEN, COMMA, CLOSE, SPLIT), "\ufffd")})
 _PLAIN = str.maketrans({HOLE: "", STAR: "*", ANY_ONE: "?", CLASS: "["})
 _MARK = re.compile(f"[{HOLE}{STAR}-{SPLIT}]")
-"""Looked for first: replacing costs a hundred times as much, and most texts have none."""
+"""Comparison for first: replacing costs a hundred times as much, and most texts have none."""
 
 
 def unmarked(text: str) -> str:
@@ -110,8 +110,6 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
     chance: Chance = Chance.ALWAYS
     is_last: bool = True
     """It belongs to the last statement of the text."""
-    variables: tuple[tuple[str, Word], ...] = ()
-    """Those that the text has set which make programs load something, with their values."""
 
     @property
     def program(self) -> str:

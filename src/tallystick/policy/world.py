@@ -18,10 +18,12 @@ from tallystick.policy.taint.untrusted_input import Hearing
 
 __all__ = [
     "MOST_BYTES",
+    "Comparison",
     "Content",
     "FileKind",
     "FileState",
     "Files",
+    "Leaving",
     "Maker",
     "Marker",
     "Past",
@@ -139,6 +141,35 @@ class Marker(enum.StrEnum):
     UNTRUSTED_READ = "untrusted-read"
 
 
+class Comparison(msgspec.Struct, frozen=True, kw_only=True):
+    """What was found in something that leaves."""
+
+    steps: tuple[str, ...] = ()
+    """The steps that read a value which is in it, `session:n`; a `?` before it: the value was only said there."""
+    is_known: bool = True
+    """All of it was looked through."""
+
+
+class Leaving(Protocol):
+    """What leaves, compared with the values that the sessions of a family have read, in any encoding."""
+
+    def text(self, text: str) -> Comparison:
+        """What a text holds of them."""
+        ...
+
+    def file(self, path: str) -> Comparison:
+        """The same for a file as it is now, or for what is below a folder."""
+        ...
+
+    def push(self, folder: str, words: Sequence[str], *, commits_first: bool) -> Comparison:
+        """The same for the commits that a push takes along, and for changes that are committed before."""
+        ...
+
+    def is_own(self, folder: str, host: str) -> bool:
+        """Whether a host is of the project: a remote of it, or named in what is committed."""
+        ...
+
+
 class Past(msgspec.Struct, frozen=True, kw_only=True):
     """What the session of the call has done before it."""
 
@@ -152,8 +183,10 @@ class Past(msgspec.Struct, frozen=True, kw_only=True):
     recent_network_calls: int = 0
     heard: Hearing | None = None
     """What it heard from outside, ready to be looked in, and the taint of what it wrote."""
+    leaving: Leaving | None = None
+    """What the values that it read are compared with; None: it read none."""
     hosts: frozenset[str] = frozenset()
-    """Hosts that the user let data go to, when asked, since the newest of the secrets was read."""
+    """Hosts that the user let data go to, when asked."""
     workspace: str | None = None
     """The folder that the session began in."""
     environment: tuple[tuple[str, str], ...] = ()

@@ -21,6 +21,8 @@ class CallEffects(msgspec.Struct, frozen=True, kw_only=True):
     """Of its tool only the name is known."""
     sensitive: tuple[str, ...] = ()
     """What it reads that is a secret, other than by a path."""
+    values: bytes = b""
+    """What is kept of the secrets in files that it reads (`scrubbing.fingerprints`)."""
     existing: frozenset[str] | None = None
     """Of the files that it changes, those that were there before; None: no one looked."""
     files: int = 0

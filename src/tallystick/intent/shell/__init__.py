@@ -11,7 +11,6 @@ __all__ = [
     "commands",
     "effects",
     "files",
-    "loads",
     "names",
     "read",
     "recipes",

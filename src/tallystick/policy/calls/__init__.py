@@ -4,4 +4,4 @@ Owns reading a call with the files of the machine, and its acts. What follows fr
 policies say that.
 """
 
-__all__ = ["acts", "authors", "reader", "reading"]
+__all__ = ["acts", "authors", "legitimate_use", "reader", "reading"]

@@ -1,10 +1,8 @@
 """What a call sends to a host: what its data comes from, and whether that is a secret or was made of one.
 
-Owns the words in `HostFacts.carries`; which values of secret files are recognized in what is sent, whatever way they
-came into the call; and where in a text a variable whose name promises a secret counts as data (`curl -d "$API_KEY"
-HOST`). The record has no secrets, so a value is compared with the files as they are now: those that the session has
-read, and those in the workspace that are secrets by their names. Must not know how data moves within a call
-(`taint.origins` does), nor what follows.
+Owns the words in `HostFacts.carries`; which values of secret files that no one has read are recognized in what is sent; and
+where in a text a variable whose name promises a secret counts as data (`curl -d "$API_KEY" HOST`). Must not know how data
+moves within a call (`taint.origins` does), what of it is compared with what was read (`payload`), nor what follows.
 """
 
 from __future__ import annotations
@@ -18,19 +16,19 @@ from itertools import islice, pairwise
 import msgspec
 import orjson
 
-from tallystick.catalog.programs import programs_with
 from tallystick.intent.shell.names import canonical
 from tallystick.intent.tools.arguments import strings
 from tallystick.model.intent import Domain, Intent, Operation
 from tallystick.model.pattern import pattern_of
 from tallystick.policy.calls.legitimate_use import in_use
-from tallystick.policy.calls.reading import CallReading, is_archive
+from tallystick.policy.calls.reading import CallReading
 from tallystick.policy.kinds import Named, kinds_of
 from tallystick.policy.network.hosts import HostFacts, host_of
+from tallystick.policy.network.payload import compare, takes_all
 from tallystick.policy.risks.environments import is_secret_variable
 from tallystick.policy.settings import Settings
-from tallystick.policy.taint.origins import TAKES, Origins
-from tallystick.policy.world import Content, Past, Trust, World
+from tallystick.policy.taint.origins import Origins
+from tallystick.policy.world import Content, Leaving, Trust, World
 
 _VALUE = pattern_of(r"[A-Za-z0-9]{16,400}")
 _MIXED = pattern_of(r"[0-9][A-Za-z]{1,400}[0-9]")
@@ -47,12 +45,11 @@ def may_betray(text: str) -> bool:
     return any(_is_value(found[0]) for found in islice(_LIKELY.finditer(text[:_MOST_COMPARED]), _MOST_LIKELY))
 
 
-def betrayed(text: str, past: Past, secrets: Iterator[str], world: World) -> Iterator[str]:
-    """The files of which a value is in a text, as it is or written backwards, in base64 or in hexadecimal."""
-    read = (what.rpartition(" (")[0] for what in past.sensitive if what.startswith("/"))
+def betrayed(text: str, secrets: Iterator[str], world: World) -> Iterator[str]:
+    """The files that no one read of which a value is in a text: as it is, backwards, in base64 or in hexadecimal."""
     shown = text[:_MOST_COMPARED]
     lower = shown.lower()
-    for path in islice(dict.fromkeys((*read, *secrets)), _MOST_FILES):
+    for path in islice(secrets, _MOST_FILES):
         found = world.content(path)
         held = ""
         if isinstance(found, Content):
@@ -188,19 +185,21 @@ CARRIES: dict[str, str] = {
     "secret": "the content of a file that holds secrets",
     "sensitive": "what may be a credential or was made of a secret, or text in which one stands",
     "untrusted": "what came from outside",
+    "read-value": "a value that the session read, in whatever encoding",
 }
 """Every word and what it means."""
 
 _FOR_ANYTHING = frozenset(("allowed", "bare", "private"))
 """Hosts that a variable may be for whatever its name is: the user's own."""
 _NEAR = frozenset(("local", "metadata"))
+_OWN = _FOR_ANYTHING | {"registry", "service"}
+_BUCKETS = frozenset(("s3", "gs", "az", "r2", "b2", "oss"))
 _MOST_ORIGINS = 50
 _MOST_BELOW = 5
 _MOST_WORDS = 100
 _MOST_TEXT = 64 << 10
 _OF_USER = frozenset(("clipboard:", "screen:", "history:"))
 """What is the user's and lies in no file: no one knows what is in it."""
-_PACKERS = programs_with("packs")
 _OUT = (Operation.SEND, Operation.CONNECT)
 
 
@@ -241,15 +240,38 @@ class Egress:
                 evidence.append(f"sensitive: the variable {name}")
         past = self._world.past()
         evidence += [f"read before: {what}" for what in past.sensitive[-3:]]
-        return msgspec.structs.replace(
+        host = msgspec.structs.replace(
             host,
             carries=frozenset(carries),
             is_approved=host.host in past.hosts,
             evidence=tuple(dict.fromkeys(evidence))[:8],
         )
+        return host if past.leaving is None else self._compared(host, intent, past.leaving)
 
-    def _carried(self, intent: Intent) -> Iterator[tuple[str, str]]:
-        """What goes there, in a word, and the path that it comes from."""
+    def _compared(self, host: HostFacts, intent: Intent, leaving: Leaving) -> HostFacts:
+        """The same with what is known of all that goes there, after a secret was read."""
+        files = (one for one in self._leaving(intent) if one.target not in self._used() and one.domain is Domain.FILE)
+        found = compare(self._reading, intent, files, leaving)
+        read = [f"read-value: read in {step}" for step in found.steps if step[0] != "?"]
+        said = [f"sensitive: it holds what was said in {step[1:]}" for step in found.steps if step[0] == "?"]
+        words = {each.partition(":")[0] for each in (*read, *said)}
+        return msgspec.structs.replace(
+            host,
+            carries=host.carries | words,
+            payload="known" if found.is_known else "unknown",
+            is_own=found.is_known or self._is_own(host, leaving),
+            evidence=(*read, *said, *host.evidence)[:8],
+        )
+
+    def _is_own(self, host: HostFacts, leaving: Leaving) -> bool:
+        """Whether a host is one of the user's or of the project. It is asked only where that matters."""
+        if host.kinds & _OWN and host.scheme not in _BUCKETS:
+            return True
+        folder = self._reading.workspace or self._reading.folder
+        return folder is not None and leaving.is_own(folder, host.host)
+
+    def _leaving(self, intent: Intent) -> Iterator[Intent]:
+        """The files that go there."""
         effects = self._reading.effects
         if not any(one.domain is Domain.FILE for one in effects.intents):
             return
@@ -262,7 +284,12 @@ class Egress:
                 for origin in self._origins.leaving(k):
                     if origin.target not in seen and len(seen) < _MOST_ORIGINS:
                         seen.add(origin.target)
-                        yield from self._told_of(origin)
+                        yield origin
+
+    def _carried(self, intent: Intent) -> Iterator[tuple[str, str]]:
+        """What goes there, in a word, and the path that it comes from."""
+        for origin in self._leaving(intent):
+            yield from self._told_of(origin)
 
     def _told_of(self, origin: Intent) -> Iterator[tuple[str, str]]:
         path = origin.target
@@ -323,12 +350,10 @@ class Egress:
             text = f"{intent.target}\n{self._arguments()}"
             self._values = ()
             if may_betray(text):
-                root, past = self._reading.workspace, self._world.past()
+                root = self._reading.workspace
                 if root:
                     own = secrets_below(root, self._reading, self._world, self._settings)
-                else:
-                    own = iter(())
-                self._values = tuple(betrayed(text, past, own, self._world))
+                    self._values = tuple(betrayed(text, own, self._world))
         return self._values
 
     def _variables(self) -> tuple[str, ...]:
@@ -355,20 +380,6 @@ class Egress:
             bare = _UNSEEN.sub("", text)  # who gets it sees the secret whole
             self._texts[text] = any(map(self._world.has_secret, dict.fromkeys((text, bare))))
         return self._texts[text]
-
-
-def takes_all(intent: Intent, reading: CallReading) -> bool:
-    """Whether all that lies below a folder is taken as it is: copied, or packed. Builds and similar read what is theirs."""
-    if not intent.is_deep or not intent.is_known or not intent.target.startswith("/"):
-        return False
-    if intent.operation is not Operation.READ:
-        return intent.operation in TAKES
-    intents = reading.effects.intents
-    goes_into = (intents[flow.target] for flow in reading.effects.flows if intents[flow.source].target == intent.target)
-    return any(map(is_archive, goes_into)) or any(
-        one.operation is Operation.RUN and one.command == intent.command and canonical(one.target) in _PACKERS
-        for one in intents
-    )
 
 
 def secrets_below(folder: str, reading: CallReading, world: World, settings: Settings) -> Iterator[str]:

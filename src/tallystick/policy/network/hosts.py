@@ -146,9 +146,13 @@ class HostFacts(msgspec.Struct, frozen=True, kw_only=True):
     scheme: str = ""
     kinds: frozenset[str] = frozenset()
     carries: frozenset[str] = frozenset()
-    """What goes there as far as the call tells: `secret`, `sensitive`, `untrusted` (`egress.CARRIES`)."""
+    """What goes there as far as the call tells: `secret`, `sensitive`, `untrusted`, `read-value` (`egress.CARRIES`)."""
+    payload: str = ""
+    """After a secret was read, whether all that goes there is known: `known`, `unknown`."""
+    is_own: bool = False
+    """It is the user's or the project's; not asked where what goes there is known."""
     is_approved: bool = False
-    """The user let data go there, when asked, since the session read the newest of its secrets."""
+    """The user let data go there, when asked."""
     evidence: tuple[str, ...] = ()
     """Where what goes there comes from. Policies do not see it."""
 

@@ -20,7 +20,8 @@ from tallystick.policy.settings import Settings
 _MOST_CODE = 48 << 10
 _WHOLE: dict[str, re.Pattern[str]] = {
     "python": pattern_of(
-        r"\benviron\b(?!\s*(?:\[|=[^=]|\.(?:get|setdefault|pop|update|copy\(\)\s*[\n;]|__contains__)\b))"
+        r"\benviron\b(?!\s*(?:\[|=[^=]|\.(?:get|setdefault|pop|update|copy\(\)\s*[\n;]|__contains__)\b"
+        r"|\.keys\(\)(?!(?s:.*)environ)))"
     ),
     "javascript": pattern_of(
         r"\bprocess\.env\b(?!\s*(?:\??\.|\[|=[^=]))|\bDeno\.env\.toObject\(|\bBun\.env\b(?!\s*(?:\??\.|\[|=))"
@@ -213,6 +214,13 @@ _RULES: dict[str, Callable[[Started], bool]] = rules_of(
 _SEARCHERS = programs_with("greps")
 _INVERTED = pattern_of(r"--invert-match|-[a-zA-Z]*v[a-zA-Z]*")
 _NAME = pattern_of(r"[A-Za-z_]{3,}")
+_PASSING_ON = _SEARCHERS | {"sort", "uniq", "cat"}
+_NAMES_ALONE = {
+    "cut": pattern_of(r"-d ?= -f ?1|-f ?1 -d ?="),
+    "sed": pattern_of(r"(?:-[Ee] )?s/=\.\*\$?/[^/&\\]*/"),
+    "awk": pattern_of(r"-F ?= \{ ?print \$1 ?\}"),
+}
+"""What leaves the names of variables alone: `env | cut -d= -f1`."""
 _ANY = pattern_of(r"[.*\[]{2}|\A\.\Z")
 _PROMISES = pattern_of(
     r"(?i)key|tok|secr|pass|pwd|cred|auth|api|aws|azure|gcp|github|gh_|private|cert|sign|database|dsn|_url|login|user"
@@ -231,8 +239,7 @@ def _is_picked(program: Started, reading: CallReading) -> bool:
 def _is_searched(n: int, script: Script, left: int = 3) -> bool:
     readers = [(m, command) for m, command in enumerate(script.commands) if n in command.inputs]
     return bool(readers) and all(
-        _picks_harmless(command)
-        or (command.program in ("sort", "uniq", "cat") and left > 0 and _is_searched(m, script, left - 1))
+        _picks_harmless(command) or (command.program in _PASSING_ON and left > 0 and _is_searched(m, script, left - 1))
         for m, command in readers
     )
 
@@ -240,6 +247,9 @@ def _is_searched(n: int, script: Script, left: int = 3) -> bool:
 def _picks_harmless(command: Command) -> bool:
     words = [word.plain for word in command.arguments]
     if command.program == "wc":
+        return True
+    names_alone = _NAMES_ALONE.get(command.program)
+    if names_alone is not None and names_alone.fullmatch(" ".join(words)):
         return True
     if command.program not in _SEARCHERS or any(map(_INVERTED.fullmatch, words)):
         return False

@@ -74,8 +74,8 @@ class Origins:
 
     def _pushed(self, intent: Intent) -> Iterator[Intent]:
         """What `git push` takes along: what was added in the same call."""
-        if intent.operation is Operation.SEND and "push" in intent.words[:2]:
-            numbers = {one.command for one in self._intents if one.operation is Operation.RUN and one.target == "git"}
+        numbers = {one.command for one in self._intents if one.operation is Operation.RUN and one.target == "git"}
+        if intent.operation is Operation.SEND and intent.command in numbers:
             for one in self._intents:
                 if one.command in numbers and one.domain is Domain.FILE and one.operation in TAKES:
                     yield one

@@ -17,6 +17,7 @@ from tallystick.policy.taint.origins import TAKES
 MARKER = "‹secret:"
 """Stands in the record where a secret stood."""
 _MOST_LINES = 200
+_OWN_SERVICES = ("docker:", "docker-daemon:", "kubernetes:")
 _MOST_LINE = 400
 _LAST_PARTS = 3
 """Of a path outside, so many names tell what it is: those above it are of the machine."""
@@ -42,10 +43,16 @@ def shows_secret(
     files = [one for one in effects.intents if one.domain is Domain.FILE and one.operation in TAKES]
     if files:
         return any(_may_hold(one, output, root or "", is_shared) for one in files)
-    if any(one.domain is Domain.NETWORK or one.operation is Operation.EXECUTE for one in effects.intents):
+    if any(_is_of_others(one) for one in effects.intents):
         return False  # a page, or what a program prints while it runs
     started = {one.target for one in effects.intents if one.operation is Operation.RUN}
     return bool(started) and not started <= {"git"}
+
+
+def _is_of_others(intent: Intent) -> bool:
+    if intent.domain is Domain.NETWORK:
+        return not intent.target.startswith(_OWN_SERVICES)
+    return intent.operation is Operation.EXECUTE
 
 
 def _may_hold(file: Intent, output: str, root: str, is_shared: Callable[[str], bool]) -> bool:
