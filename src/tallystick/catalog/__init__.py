@@ -8,4 +8,16 @@ from __future__ import annotations
 
 from tallystick.catalog.loading import Entry, digest, inverted, load, load_folder, names
 
-__all__ = ["Entry", "agents", "digest", "inverted", "languages", "load", "load_folder", "loading", "names", "programs"]
+__all__ = [
+    "Entry",
+    "agents",
+    "digest",
+    "inverted",
+    "languages",
+    "load",
+    "load_folder",
+    "loading",
+    "loads",
+    "names",
+    "programs",
+]

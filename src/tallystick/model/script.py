@@ -110,6 +110,8 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
     chance: Chance = Chance.ALWAYS
     is_last: bool = True
     """It belongs to the last statement of the text."""
+    variables: tuple[tuple[str, Word], ...] = ()
+    """Those that the text has set which make programs load something, with their values."""
 
     @property
     def program(self) -> str:

@@ -18,7 +18,6 @@ def test_what_is_packed_goes_into_the_archive_and_out_of_it() -> None:
 
 
 def test_programs_of_tar_are_run() -> None:
-    assert [code.text for code in acted("tar -I 'zstd -T0' -cf o a").codes] == [Word("zstd -T0")]
     assert [code.text for code in acted("tar cf o a --checkpoint-action=exec=x").codes] == [Word("x")]
 
 

@@ -28,9 +28,7 @@ def test_a_subcommand_that_is_not_gits_is_unknown() -> None:
     assert not acted("git --version").is_unknown
 
 
-def test_programs_among_the_settings_are_run() -> None:
-    assert [code.text for code in acted("git -c core.sshCommand=x fetch").codes] == [Word("x")]
-    assert [code.text for code in acted("git -c alias.a=!x a").codes] == [Word("x")]
+def test_programs_among_the_words_are_run() -> None:
     assert [code.text for code in acted("git bisect run sh 'a b'").codes] == [Word("sh 'a b'")]
     assert [code.text for code in acted("git rebase -x x main").codes] == [Word("x")]
 

@@ -60,3 +60,11 @@ def test_any_makefile_is_read_and_no_line_is_endless(text: str, arguments: list[
 @given(st.text(max_size=40))
 def test_any_package_is_read(text: str) -> None:
     recipe_of("npm", ["run", "a"], "/w", lambda path: text)
+
+
+def test_a_package_may_lie_in_a_folder_that_an_option_names() -> None:
+    files = {"/w/web/package.json": '{"scripts": {"test": "vitest"}}'}
+    for words in (["--prefix", "web", "test"], ["-C", "web", "run", "test"], ["run", "test", "--prefix=web"]):
+        found = recipe_of("npm", words, "/w", files.get)
+        assert found is not None
+        assert found.texts == ("vitest",)

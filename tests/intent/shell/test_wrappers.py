@@ -123,3 +123,26 @@ def test_any_arguments_are_read(name: str, arguments: list[str]) -> None:
     wrappers.folder(name, given_words)
     wrappers.executed(given_words)
     wrappers.reads_its_input(name, given_words)
+
+
+@each("program", ["git-reset", "/usr/lib/git-core/git-reset", r"C:\Git\libexec\git-core\git-reset.exe"])
+def test_a_program_of_git_is_a_verb_of_git(program: str) -> None:
+    assert wrappers.as_git((Word(program), Word("--hard"))) == words("git reset --hard")
+
+
+def test_the_folder_of_gits_programs_may_be_asked_for() -> None:
+    assert wrappers.as_git((Word(f"{HOLE}/git-push", "$(git --exec-path)"),)) == words("git push")
+
+
+@each("text", ["git-lfs pull", "./git-reset", "grep git-reset", "tools/git-core.sh a", ""])
+def test_others_are_no_verb_of_git(text: str) -> None:
+    assert wrappers.as_git(words(text)) == words(text)
+
+
+def test_a_hole_is_no_folder_of_git_unless_it_was_asked_for() -> None:
+    untold = (Word(f"{HOLE}/git-push", "$(cat x)"),)
+    assert wrappers.as_git(untold) == untold
+
+
+def test_what_env_sets_for_a_program_is_known_where_programs_load_by_it() -> None:
+    assert wrappers.assigned(words("-i BASH_ENV=x A=1")) == {"BASH_ENV": Word("x")}

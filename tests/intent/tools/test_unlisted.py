@@ -50,3 +50,20 @@ def test_it_is_said_whether_a_verb_tells_what_is_done() -> None:
     assert uses("Write", {"file_path": "/r"}).is_told
     assert not uses("mcp__vault__sync", {"destination_folder": "/r"}).is_told
     assert not uses("frobnicate", {"path": "/r"}).is_told
+
+
+@each_case("args, commands")
+def test_a_command_is_known_by_what_its_member_means(args: dict[str, Any], commands: list[str]) -> None:
+    found = uses("mcp__x__go", args)
+    assert [*found.commands, *(" ".join(words) for words in found.programs)] == commands
+
+
+@each_case("args")
+def test_other_members_are_no_commands(args: dict[str, Any]) -> None:
+    found = uses("mcp__x__go", args)
+    assert (found.commands, found.programs) == ((), ())
+
+
+def test_code_is_known_by_the_language_in_the_name_of_its_member() -> None:
+    assert uses("mcp__x__go", {"pythonCode": "1"}).codes == (Code("python", "1"),)
+    assert uses("mcp__x__go", {"code_js": "1"}).codes == (Code("javascript", "1"),)

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tallystick.model.script import Command, Word
+from tallystick.model.script import Command, Role, Word
 from tallystick.policy.calls import launching
 from tallystick.policy.calls.launching import imported
 from tests.support.cases import each, each_case
@@ -21,6 +21,13 @@ def test_what_a_command_loads(line: str, path: str) -> None:
 @each("line", ["pytest --version", "ls", "pip install x", "go build ./...", "git status", "npm --help"])
 def test_what_loads_nothing(line: str) -> None:
     assert list(launching.launched(command(line))) == []
+
+
+def test_a_program_that_runs_another_one_loads_its_own_files() -> None:
+    around = Command(
+        words=(), spelled=tuple(map(Word, ["direnv", "exec", ".", "make"])), role=Role.WRAPPER, folder="/p"
+    )
+    assert list(launching.as_a_whole(around)) == ["/p/.envrc"]
 
 
 @each_case("line, paths")
@@ -41,26 +48,6 @@ def test_hooks_of_git_are_those_of_its_verb() -> None:
     assert launching.hooks(command("git status")) == ("/p", ("status",))
     assert launching.hooks(command("gitk")) is None
     assert launching.hooks(command("git --version")) is None
-
-
-def test_a_configuration_of_git_names_commands() -> None:
-    text = """
-[core]
-    hooksPath = .husky/_
-    fsmonitor = cat a
-[alias]
-    st = !cat b
-    ci = commit
-[filter "x"]
-    clean = cat c
-[credential]
-    helper = !cat d
-[user]
-    name = x
-"""
-    assert launching.of_git_config(text, "st") == (".husky/_", ("cat a", "cat b", "cat c", "cat d"))
-    assert launching.of_git_config(text, "ci") == (".husky/_", ("cat a", "cat c", "cat d"))
-    assert launching.of_git_config("", "x") == (None, ())
 
 
 @each(

@@ -12,6 +12,7 @@ from tallystick.agents.settings.mcp import host_of, is_loopback
 from tallystick.agents.settings.parsed import Document, walk
 from tallystick.agents.settings.rules import rule_named
 from tallystick.catalog.agents import AGENTS, Base
+from tallystick.catalog.loads import loads_file
 from tallystick.model.step import Json
 
 TLS_OFF = rule_named("settings.tls-off")
@@ -26,7 +27,6 @@ _CHECKS: dict[str, frozenset[str]] = {
     "NPM_CONFIG_STRICT_SSL": frozenset(("false", "0")),
 }
 _ENDPOINTS = frozenset(name for facts in AGENTS.values() for name in facts.variables.endpoints)
-_PRELOADS = frozenset(("LD_PRELOAD", "DYLD_INSERT_LIBRARIES", "BASH_ENV"))
 _TABLES = frozenset(("env", "environment", "set"))
 """What agents call a table of variables; `set` is Codex's, under shell_environment_policy."""
 
@@ -45,7 +45,7 @@ def _variable(base: Base, where: Where, name: str, item: Json) -> Iterator[Hit]:
         text = str(item).strip().lower()
     if text in _CHECKS.get(name.upper(), ()):
         yield Hit(rule=TLS_OFF, where=where, said=f"{name}={text}")
-    if name in _PRELOADS and text:
+    if loads_file(name, text):
         yield Hit(rule=PRELOAD, where=where, said=name)
     if name in _ENDPOINTS and isinstance(item, str):
         yield from endpoint(base, where, item)

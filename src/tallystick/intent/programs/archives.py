@@ -20,7 +20,6 @@ _HERE = Word(".")
 _TAR = grammar_of("tar")
 _TAR_LETTERS = names_of("tar", "letters")
 _TAR_WRITES = words_of("tar", "writes")
-_TAR_PROGRAMS = words_of("tar", "programs")
 
 
 def _tar(command: Command) -> Actions:
@@ -31,8 +30,6 @@ def _tar(command: Command) -> Actions:
     for word in line.values("-T", "--files-from", "-X", "--exclude-from"):
         built.read(word)
     built.is_unknown = line.has("-T", "--files-from") and line.has(*_TAR_WRITES)
-    for word in line.values(*_TAR_PROGRAMS):
-        built.codes.append(Code("sh", word))
     for word in line.values("--checkpoint-action"):
         if word.text.startswith("exec="):
             built.codes.append(Code("sh", renamed(word, word.text[5:])))

@@ -322,8 +322,6 @@ def _debugs(command: Command) -> Actions:
     for word in line.values("--log-file"):
         built.write(word)
     if command.program in ("gdb", "lldb"):
-        for word in line.values("-x", "-s", "--command", "--source"):
-            built.run(word)
         built.codes = [Code("gdb", word) for word in line.values("-ex", "--eval-command", "-o", "--one-line")]
     built.is_unknown = is_fed(command)
     return built.build()

@@ -43,8 +43,6 @@ def _sqlite(command: Command) -> Actions:
     texts = texts or [*line.operands[1:], *line.values("-cmd")]
     if command.input is not None and not line.operands[1:]:
         texts.append(command.input)
-    for word in line.values("-init"):
-        built.run(word)
     built.codes = [Code("sql", text) for text in texts]
     is_told = bool(texts) and all(text.is_known for text in texts)
     is_read = line.has("-readonly") or (is_told and not any(map(_changes, texts)))

@@ -51,9 +51,6 @@ def _edits(command: Command) -> Actions:
     for word in line.operands:
         if word.text != "-":
             built.add(Operation.READ if is_read else Operation.EDIT, word)
-    for word in line.values("-S", "-s", "-u"):
-        if word.text not in ("NONE", "NORC", "DEFAULTS"):
-            built.run(word)
     for word in line.values("-w", "-W"):
         built.write(word)
     for word in [*line.values("-c", "--cmd"), *([command.input] if command.input is not None else [])]:
@@ -74,8 +71,6 @@ _EMACS = grammar_of("emacs")
 def _emacs(command: Command) -> Actions:
     line = taken([word for word in command.arguments if word.text[:1] != "+"], _EMACS)
     built = Builder()
-    for word in line.values("-l", "--load", "--script"):
-        built.run(word)
     built.codes = [Code("elisp", word) for word in line.values("--eval", "-e", "--execute")]
     for word in line.operands:
         built.add(Operation.EDIT, word)

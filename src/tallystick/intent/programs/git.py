@@ -74,10 +74,6 @@ _VCS_SILENT = names_of("svn", "silent")
 def _git(command: Command) -> Actions:
     call = GitCall(command)
     built = call.built
-    for word in call.settings:
-        name, _, value = word.text.partition("=")
-        if value.startswith("!") or name.lower() in _PROGRAMS:
-            built.codes.append(Code("sh", renamed(word, value.removeprefix("!"))))
     if not call.verb:
         return built.build()
     known = _VERBS.get(call.verb)
@@ -88,7 +84,6 @@ def _git(command: Command) -> Actions:
     return built.build()
 
 
-_PROGRAMS = names_of("git", "programs")
 _SILENT = names_of("git", "silent")
 
 

@@ -237,8 +237,6 @@ def _shell(command: Command) -> Actions:
     """`bash FILE`; the text of `-c` is read in its place by the reader."""
     line = taken(command.arguments, _SHELL)
     built = Builder()
-    for word in line.values("--rcfile", "--init-file"):
-        built.run(word)
     operands = [word for word in line.operands if not word.text.startswith("+")]
     if operands and not line.has("-c", "-s") and operands[0].text not in ("-", "/dev/stdin"):
         built.run(operands[0])

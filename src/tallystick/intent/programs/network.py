@@ -50,7 +50,7 @@ def _ssh(command: Command) -> Actions:
     """`ssh HOST [COMMAND]`: what runs there is not of this machine. Its input and output pass through."""
     line = ssh_line(command.arguments)
     built = Builder()
-    for word in line.values("-i", "-F"):
+    for word in line.values("-i"):
         built.read(word)
     for word in line.operands[:1]:
         at = built.add(Operation.CONNECT, host_of(word, line.said("-p") or "22"), words=(word,))
@@ -70,16 +70,13 @@ def _ssh(command: Command) -> Actions:
 
 
 def _run_here(line: Line, fed: Word | None) -> Iterator[Word]:
-    """What `ssh` runs on this machine: to get to the host, or because that is this one."""
-    is_here = bool(line.operands) and _is_here(line.operands[0])
+    """What `ssh` runs on a host that is this machine."""
+    if not line.operands or not _is_here(line.operands[0]):
+        return
     rest = taken(tuple(line.operands[1:]), _SSH)  # options may follow the host
     for option, value in (*line.options, *rest.options):
-        if option == "-o" and value is not None:
-            name, _, text = value.text.partition("=")
-            if name.lower() in _RUNS_FIRST or (is_here and name.lower() == "remotecommand"):
-                yield renamed(value, text)
-    if not is_here:
-        return
+        if option == "-o" and value is not None and value.text.lower().startswith("remotecommand="):
+            yield renamed(value, value.text.partition("=")[2])
     words = rest.operands
     if fed is not None and fed.is_known:
         yield merged(f"{sentence(words).text or 'sh'} <<'{_END_OF_INPUT}'\n{fed.text}\n{_END_OF_INPUT}\n", *words, fed)
@@ -87,7 +84,6 @@ def _run_here(line: Line, fed: Word | None) -> Iterator[Word]:
         yield sentence(words)
 
 
-_RUNS_FIRST = ("proxycommand", "localcommand", "knownhostscommand")
 _END_OF_INPUT = "END_OF_INPUT_OF_SSH"
 _HERE = pattern_of(
     r"(?:.*\.)?localhost(?:\.localdomain)?|127\.[\d.]{1,11}|0|0\.0\.0\.0|\[?::1\]?|ip6-(?:localhost|loopback)",

@@ -11,6 +11,7 @@ __all__ = [
     "commands",
     "effects",
     "files",
+    "loads",
     "names",
     "read",
     "recipes",

@@ -15,6 +15,7 @@ from typing import NamedTuple
 import msgspec
 from msgspec.structs import replace
 
+from tallystick.catalog.loads import LOADING
 from tallystick.intent.shell import wrappers
 from tallystick.intent.shell.feeds import Feed, echoed, said
 from tallystick.intent.shell.grammar import Node
@@ -36,7 +37,7 @@ _MOST_WRAPPED = 16
 _MOST_SAID = 64 << 10
 _MOST_SOURCED = 3
 _MOST_VARIABLES = 256
-_MOST_NOTED = 200
+_MOST_NOTED = 2000
 _UNTOLD = "_UNTOLD_PART_OF_A_TEXT"
 _SOURCES = ("source", ".")
 
@@ -148,9 +149,16 @@ class Collector(ABC):
     def emit(self, command: Command, scope: Scope) -> int:
         """Take a command as it is; its place in the script."""
         chance, is_last, _ = self.state
-        self.commands.append(
-            replace(command, folders=tuple(scope.folders), folder=scope.place.current, chance=chance, is_last=is_last)
+        names = LOADING.intersection(scope.variables)
+        found = replace(
+            command,
+            folders=tuple(scope.folders),
+            folder=scope.place.current,
+            chance=chance,
+            is_last=is_last,
+            variables=tuple((name, scope.variables[name]) for name in sorted(names)) if names else (),
         )
+        self.commands.append(found)
         self.sink.append(len(self.commands) - 1)
         return len(self.commands) - 1
 
@@ -217,9 +225,14 @@ class Collector(ABC):
 
     def command(self, command: Command, scope: Scope, feed: Feed) -> None:
         """Take a simple command, its words and redirects: what it wraps is read in its place."""
-        words = command.words
+        words = wrappers.as_git(command.words)
         found = replace(
-            command, redirects=self.few(command.redirects), fed=feed.text, inputs=feed.inputs, input=feed.word
+            command,
+            words=words,
+            redirects=self.few(command.redirects),
+            fed=feed.text,
+            inputs=feed.inputs,
+            input=feed.word,
         )
         if not words:
             self.emit(replace(found, role=Role.GROUP) if command.redirects else found, scope)
@@ -354,10 +367,11 @@ class Collector(ABC):
             self._around(found, scope, feed, lambda fed: self._input_text(found, scope, fed))
         elif inner:
             within = wrappers.folder(name, arguments)
-            if within is None:
-                own = scope
-            else:
+            set_here = wrappers.assigned(arguments[: len(arguments) - len(inner)])
+            own = scope
+            if within is not None or set_here:
                 own = scope.copy()
+            own.variables.update(set_here)
             if within is not None:
                 change_folder("cd", (within,), own)
             fed = None

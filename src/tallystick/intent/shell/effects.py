@@ -10,6 +10,7 @@ from collections.abc import Iterable
 
 from msgspec.structs import replace
 
+from tallystick.catalog.loads import LOADING
 from tallystick.intent.actions import Action, Actions, Done, Read, Reading
 from tallystick.intent.code.languages import glimpse_code, read_code
 from tallystick.intent.programs import actions_of
@@ -24,7 +25,7 @@ from tallystick.intent.shell.read import read_argv, read_script
 from tallystick.intent.shell.running import MOST_INTENTS, Running, program_name
 from tallystick.intent.shell.scope import CHANGES_FOLDER
 from tallystick.intent.shell.targets import Target, name_of
-from tallystick.model.intent import Domain, Effects, Intent, Operation
+from tallystick.model.intent import Chance, Domain, Effects, Intent, Operation
 from tallystick.model.script import HOLE, Command, Redirect, Role, Script, Word, unmarked
 
 _COPYING = frozenset({Operation.COPY_SOURCE, Operation.RENAME})
@@ -118,6 +119,14 @@ class _Engine(Running):
             site = Site(command, frame, number, into, out, outs, ins, script.commands, NOTHING, told)
             site.fed = self._input(site, told)
             told.append(self._command(site))
+        unread = tuple((name, Word(value)) for name, value in script.assigned if name in LOADING and value)
+        if unread:  # variables that only a later program looks at
+            around = Command(words=(), folder=self.environment.folder, variables=unread, chance=Chance.MAYBE)
+            self._loads(
+                Site(around, frame, frame.command or 0, plumbing.pipe(), plumbing.pipe(), [], [], (), NOTHING, []),
+                "",
+                (),
+            )
         for n in script.outputs:
             if frame.stdout is not None:
                 plumbing.connect(outs[n], frame.stdout)
@@ -206,6 +215,7 @@ class _Engine(Running):
         actions = actions_of(plain, home=self.environment.variables.get("HOME"))
         self._done.append(Done(command, actions))
         self._act(site, actions, name)
+        self._loads(site, name, plain.arguments)
         self._run(site, name, plain, actions)
         if name == "parallel":
             self._lines(site, plain.arguments)

@@ -63,7 +63,7 @@ def _of_make(arguments: Sequence[str], folder: str, read: Read) -> Recipe | None
         if text is not None:
             given = dict(word.split("=", 1) for word in arguments if "=" in word and not word.startswith("-"))
             rules, variables = _rules(_with_includes(text, folder, read))
-            wanted = _operands(arguments) or [next((rule for rule in rules if not rule.startswith(".")), "")]
+            wanted = _operands(arguments, _OF_MAKE) or [next((rule for rule in rules if not rule.startswith(".")), "")]
             lines = _lines(wanted, rules, {**variables, **given})
             if lines:
                 return Recipe(path, " ".join(wanted)[:200], tuple(lines), folder)
@@ -93,13 +93,17 @@ def _after(arguments: Sequence[str], options: tuple[str, ...]) -> str | None:
     return None
 
 
-def _operands(arguments: Sequence[str]) -> list[str]:
+_OF_MAKE = frozenset(("-C", "-f", "-o", "-W", "-I", "--directory", "--file", "--makefile"))
+_OF_PACKAGES = frozenset(("--prefix", "--cwd", "--dir", "-C", "-w", "--workspace", "--filter", "-F", "--userconfig"))
+
+
+def _operands(arguments: Sequence[str], takes: frozenset[str]) -> list[str]:
     found: list[str] = []
     is_value = False
     for word in arguments:
         if is_value:
             is_value = False
-        elif word in ("-C", "-f", "-o", "-W", "-I", "--directory", "--file", "--makefile"):
+        elif word in takes:
             is_value = True
         elif not word.startswith("-") and "=" not in word and not (word.isdecimal() and found == []):
             found.append(word)
@@ -183,7 +187,7 @@ def package_scripts(text: str) -> dict[str, str]:
 
 
 def _of_package(program: str, arguments: Sequence[str], folder: str, read: Read) -> Recipe | None:
-    words = [word for word in arguments if not word.startswith("-")]
+    words = _operands(arguments, _OF_PACKAGES)
     if not words:
         return None
     if words[0] in _RUNNERS[program] and len(words) > 1:
@@ -194,7 +198,7 @@ def _of_package(program: str, arguments: Sequence[str], folder: str, read: Read)
         return None
     if name in ("t", "tst") and program == "npm":
         name = "test"
-    folder = placed(_after(arguments, ("--prefix", "--cwd", "--dir")) or ".", folder)
+    folder = placed(_after(arguments, ("--prefix", "--cwd", "--dir", "-C")) or ".", folder)
     path = f"{folder.rstrip('/')}/package.json"
     text = read(path)
     if text is None:

@@ -14,9 +14,10 @@ from itertools import pairwise
 
 from msgspec.structs import replace
 
+from tallystick.catalog.loads import OPTIONS, Load
 from tallystick.catalog.programs import programs_with
 from tallystick.intent.actions import Action, Actions, Code, Read, Snippet
-from tallystick.intent.shell import wrappers
+from tallystick.intent.shell import loads, wrappers
 from tallystick.intent.shell.commands import Environment
 from tallystick.intent.shell.feeds import Feed
 from tallystick.intent.shell.files import Files, Text, language_of, read
@@ -101,6 +102,8 @@ class Running(Holding):
         self._snippets: list[Snippet] = []
         self._made_texts: set[str] = set()
         """Texts that were put together and run: each is read once."""
+        self._loaded: set[tuple[str, str, str, str | None]] = set()
+        self._values: set[str] = set()
         self._codes = 0
         self._code_size = 0
 
@@ -140,6 +143,7 @@ class Running(Holding):
             words = site.command.spelled
             name = canonical(Command(words=words).program)
             self._around(site, name, words[1:])
+            self._loads(site, name, words[1:])
             if name in _FROM_FILES:
                 self._lines(site, words[1:])
 
@@ -230,6 +234,54 @@ class Running(Holding):
                 and action.target not in actions.scripts
             ):
                 self._pour(site, (action.target,), self.missing(site, f"script: {name}", (action.target,)))
+
+    # What is loaded though it is no operand ------------------------------------------------------------------------------
+
+    def _loads(self, site: Site, name: str, words: tuple[Word, ...]) -> None:
+        """What variables and options make a program load is read as if it were run; each once."""
+        if not site.command.variables and name not in OPTIONS:
+            return
+        for load, word in loads.loaded_by(name, words, site.command.variables):
+            key = (load.as_, load.of, word.text, site.command.folder if name else None)
+            if key not in self._loaded and (name or word.text not in self._values):
+                self._values.add(word.text)
+                self._loaded.add(key)
+                _LOADERS.get(load.as_, Running._load_file)(self, site, load, word)
+
+    def _load_command(self, site: Site, load: Load, word: Word) -> None:
+        text = word.text.lstrip("|-")
+        if " " in text.strip() or "/" in text or not word.is_known:
+            self._code(site, Code("sh", replace(word, text=text)))
+
+    def _load_library(self, site: Site, load: Load, word: Word) -> None:
+        for part in word.text.replace(" ", ":").partition("=")[0].split(":"):
+            if "/" in part:
+                library = replace(word, text=part)
+                self._action(site, Action(domain=Domain.FILE, operation=Operation.EXECUTE, target=library))
+
+    def _load_places(self, site: Site, load: Load, word: Word) -> None:
+        """The files of a module or in folders, those that are there; a path that is written out where none is looked up."""
+        folder = site.command.folder or "/"
+        places = list(loads.places_of(load, word, site.command.variables, folder)) if word.is_known else []
+        if self.environment.read_text is None:
+            places = places[:1] if "/" in word.text and load.as_ == "module" else []
+        found = [path for path in places if self.environment.read_text is None or self.files.text(path) is not None]
+        for path in found if load.as_ == "folders" else found[:1]:
+            self._load_file(site, replace(load, as_=load.of), Word(path))
+
+    def _load_settings(self, site: Site, load: Load, word: Word) -> None:
+        text = word.plain
+        if load.as_ == "settings":
+            self._action(site, Action(domain=Domain.FILE, operation=Operation.EXECUTE, target=word))
+            text = read(self._held(site, word)) or ""
+        for command in loads.commands_in(load, text):
+            self._load_command(site, load, replace(word, text=command))
+
+    def _load_file(self, site: Site, load: Load, word: Word) -> None:
+        is_there = self.environment.read_text is None or read(self._held(site, word)) is not None
+        if load.names or (is_there and (self.environment.read_text is not None or "/" in word.text)):
+            self._action(site, Action(domain=Domain.FILE, operation=Operation.EXECUTE, target=word))
+            self._script_file(site, word, load.as_, ())
 
     def _scheduled(self, site: Site, name: str, command: Command) -> None:
         """What `at` is given on its input runs later, as a text of the shell."""
@@ -396,3 +448,13 @@ def _with_holes(action: Action) -> Action:
     if _STANDS_FOR_HOLE not in action.target.text:
         return action
     return replace(action, target=Word(action.target.text.replace(_STANDS_FOR_HOLE, HOLE)))
+
+
+_LOADERS: dict[str, Callable[[Running, Site, Load, Word], None]] = {
+    "command": Running._load_command,
+    "library": Running._load_library,
+    "module": Running._load_places,
+    "folders": Running._load_places,
+    "settings": Running._load_settings,
+    "setting": Running._load_settings,
+}

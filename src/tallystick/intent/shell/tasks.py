@@ -163,6 +163,10 @@ def _is_listed(item: re.Match[str], key: re.Match[str] | None, inside: int) -> b
     return len(item[1]) >= inside and (key is None or " " in item[2].split(":")[0])
 
 
+_FLOW = pattern_of(r"\"((?:[^\"\\]|\\.){0,2000})\"|'([^']{0,2000})'|([^,'\"\s][^,]{0,2000})")
+_SHELLS = frozenset(("sh", "bash", "/bin/sh", "/bin/bash", "zsh"))
+
+
 def _opens_block(value: str) -> bool:
     return re.fullmatch(r"[|>][+-]?\d?", value.strip()) is not None
 
@@ -170,7 +174,10 @@ def _opens_block(value: str) -> bool:
 def _scalar(value: str) -> str:
     value = re.sub(r"\{\{[^{}\n]{0,200}\}\}", _UNTOLD, value.strip())
     if value[:1] == "[":
-        return " ".join(part.strip().strip("'\"") for part in value.strip("[]").split(","))
+        parts = [next(filter(None, found), "").strip() for found in _FLOW.findall(value.strip("[]"))]
+        if parts and parts[0] in _SHELLS:
+            return shlex.join(parts)
+        return ("\n" if any(" " in part for part in parts) else " ").join(parts)
     if len(value) > 1 and value[0] == value[-1] and value[0] in "'\"":
         if value[0] == '"':
             return value[1:-1].replace('\\"', '"')
@@ -241,6 +248,40 @@ def _terraform(text: str, targets: Sequence[str]) -> Iterator[str]:
             yield (found[4] or found[1] or "").replace('\\"', '"')
 
 
+_COMPOSE = pattern_of(
+    r"^[ \t]*(?:-[ \t]*)?(?:source:[ \t]*)?[\"']?([~./$][\w./~${}@-]*)(:/[\w./-]*(?::\w+)?)?[\"']?[ \t]*$"
+    r"|^[ \t]*(privileged|pid|ipc|network_mode|userns_mode):[ \t]*[\"']?(true|host)\b",
+    re.MULTILINE,
+)
+
+
+def _compose(text: str, targets: Sequence[str]) -> Iterator[str]:
+    """What containers are given of this machine, as options of an engine: what runs in them does not run here."""
+    given = ""
+    for found in _COMPOSE.finditer(text):
+        path, inside, switch, value = found.groups()
+        if switch is not None:
+            given += f" --{switch.removesuffix('_mode')}" + ("" if value == "true" else f"={value}")
+        elif inside is not None or "source:" in found[0]:
+            given += f" -v {path}{inside or ':/mnt'}"
+    if given:
+        yield f"docker run{given} image"
+
+
+def _devcontainer(text: str, targets: Sequence[str]) -> Iterator[str]:
+    """What is run on this machine before a container is made; all else runs in it."""
+    try:
+        found = json.loads(re.sub(r"(?m)^[ \t]*//.*$", "", text))
+    except (ValueError, RecursionError):
+        return
+    command = found.get("initializeCommand") if isinstance(found, dict) else None
+    for one in command.values() if isinstance(command, dict) else (command,):
+        if isinstance(one, list):
+            yield shlex.join(map(str, one))
+        elif isinstance(one, str):
+            yield one
+
+
 def _json(*keys: str) -> Read:
     """Members of an object that hold commands: a text, a list of texts, or an object with a `command`."""
 
@@ -309,6 +350,8 @@ _READERS: tuple[tuple[re.Pattern[str], Read], ...] = (
         ),
         _yaml,
     ),
+    (pattern_of(r"(?:docker-)?compose[\w.-]*\.ya?ml"), _compose),
+    (pattern_of(r"\.?devcontainer\.json"), _devcontainer),
     (pattern_of(r"mise\.toml|.*\.ya?ml"), _yaml),
     (pattern_of(r"tox\.ini|setup\.cfg"), _ini),
     (pattern_of(r"Procfile.*"), _lines_of(_PROC)),

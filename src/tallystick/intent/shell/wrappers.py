@@ -9,6 +9,9 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
+from msgspec.structs import replace
+
+from tallystick.catalog.loads import LOADING
 from tallystick.catalog.programs import names_of, programs, programs_with
 from tallystick.intent.programs.arguments import split_lines, split_words
 from tallystick.intent.shell.feeds import Feed
@@ -95,6 +98,12 @@ def _renamed(name: str, rest: Words) -> Words:
     return rest
 
 
+def assigned(words: Words) -> dict[str, Word]:
+    """Variables that a wrapper sets for what it runs, of those that make programs load something: `env BASH_ENV=x sh y`."""
+    pairs = [(word.text.partition("=")[0], word) for word in words]
+    return {name: replace(word, text=word.text.partition("=")[2]) for name, word in pairs if name in LOADING}
+
+
 _OF_CMAKE = {
     "remove": "rm",
     "remove_directory": "rm -r",
@@ -106,6 +115,20 @@ _OF_CMAKE = {
     "create_symlink": "ln -s",
     "create_hardlink": "ln",
 }
+
+
+_GIT_PROGRAM = pattern_of(r"(?:.*[/\\]git-core[/\\]|\0/)?git-([a-z][a-z-]{1,40})(?:\.exe)?")
+
+
+def as_git(words: Words) -> Words:
+    """`git-reset`, `/usr/lib/git-core/git-reset` and `$(git --exec-path)/git-reset` are `git reset`."""
+    if not words or "git-" not in words[0].text:
+        return words
+    found = _GIT_PROGRAM.fullmatch(words[0].text)
+    is_other = found is None or (HOLE in words[0].text and "--exec-path" not in words[0].hidden)
+    if found is None or is_other or f"git-{found[1]}" in programs():
+        return words
+    return (Word("git"), Word(found[1]), *words[1:])
 
 
 def is_wrapper(name: str) -> bool:

@@ -24,54 +24,54 @@ def shells(draft: Draft) -> None:
     given: Json = draft.text
     if given is None:
         given = next((draft.members[name] for name in NAMES.commands if draft.members.get(name)), None)
-    _take(draft, given, 0)
+    take(draft, given, 0, is_several="commands" in draft.members)
     if (
         not draft.commands and not draft.programs
     ):  # under no name that is known, or in no known form: any text may be it
-        _take(draft, [text for name, text in strings(draft.args) if name not in _TALK], 0)
+        take(draft, [text for name, text in strings(draft.args) if name not in _TALK], 0)
 
 
 def runs_task(draft: Draft) -> None:
     """A tool that makes a task of an editor and runs it: a program with its arguments, or a line for a shell."""
     draft.enter_folder()
-    _take(draft, draft.members.get("task"), 0)
+    take(draft, draft.members.get("task"), 0)
 
 
 _TALK = ("description", "explanation", "workdir", "cwd", "directory", "dirpath", "reason", "summary", "risklevel")
 
 
-def _take(draft: Draft, given: Json, depth: int) -> None:
+def take(draft: Draft, given: Json, depth: int, *, is_several: bool = False) -> None:
     """A command as agents give it: a text, several, one with its arguments, or the words of one program."""
     if isinstance(given, str):
         items = _list_in(given)
         if items is None:
             draft.commands.append(given)
         else:
-            _take(draft, items, depth + 1)
+            take(draft, items, depth + 1)
     elif isinstance(given, dict) and depth < 4:
         members = members_of(given)
         program, rest = members.get("command", members.get("cmd", members.get("argv"))), members.get("args")
         if isinstance(program, str) and isinstance(rest, list) and rest:
             draft.programs.append((program, *map(str, rest)))
         else:
-            _take(draft, program, depth + 1)
+            take(draft, program, depth + 1)
         if isinstance(folder := text_among(members, "workingdirectory", "workdir", "cwd"), str):
             draft.members = {**draft.members, "cwd": folder}
             draft.enter_folder()
     elif isinstance(given, list) and depth < 4:
-        _take_list(draft, given, depth)
+        _take_list(draft, given, depth, is_several=is_several)
 
 
-def _take_list(draft: Draft, given: list[Json], depth: int) -> None:
+def _take_list(draft: Draft, given: list[Json], depth: int, *, is_several: bool) -> None:
     """The words of one program, or one text after another: a text with white space in the first place is not a program."""
     texts = [item for item in given if isinstance(item, str)]
-    if len(texts) > 1 and not has_blank(texts[0].strip()) and "commands" not in draft.members:
+    if len(texts) > 1 and not has_blank(texts[0].strip()) and not is_several:
         draft.programs.append(tuple(texts))
     else:
         draft.commands += texts
     for item in given:
-        if isinstance(item, dict):
-            _take(draft, item, depth + 1)
+        if isinstance(item, (dict, list)):
+            take(draft, item, depth + 1)
 
 
 def _list_in(text: str) -> list[Json] | None:

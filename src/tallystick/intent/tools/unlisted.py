@@ -11,13 +11,25 @@ from __future__ import annotations
 
 import re
 
-from tallystick.intent.tools.arguments import Members, has_blank, strings, text_among
+from tallystick.intent.programs import known_programs
+from tallystick.intent.shell.names import canonical
+from tallystick.intent.tools.arguments import (
+    Members,
+    decoded,
+    has_blank,
+    members_of,
+    strings,
+    text_among,
+    texts_among,
+)
 from tallystick.intent.tools.draft import MOST, Draft
 from tallystick.intent.tools.paths import is_url
 from tallystick.intent.tools.reaching import of_server, reaches, urls_in
+from tallystick.intent.tools.running import take
 from tallystick.intent.tools.uses import Code
 from tallystick.model.intent import Domain, Operation
 from tallystick.model.pattern import pattern_of
+from tallystick.model.step import Json
 
 _METHOD = pattern_of(r"git_(reset|push|clean|branch|stash|checkout)\Z")
 _PLACES = ("repopath", "repositorypath", "path", "cwd", "workingdirectory")
@@ -110,8 +122,17 @@ _FETCHING, _SENDING, _LOCAL, _REMOTE, _PATH_NAMES = (
 )
 # _LOCAL: servers whose relative paths are on this machine; `git` is the reference server, which works on local repositories.
 # _REMOTE: members beside which a relative path is one of a remote repository, a bucket, a page.
-_COMMANDS = ("command", "cmd", "shellcommand", "bash", "commandline", "commands")
-_CODES = {"python": "python", "javascript": "javascript", "js": "javascript", "sql": "sql", "code": "python"}
+_COMMAND = pattern_of(
+    r".*(?:command|cmd)(?:s|lines?|strings?|str|text|list)?|(?:.*(?:shell|bash|zsh))(?:script|code|line)?s?|argv|sh"
+)
+"""What a member is called that is a command line, whatever stands before it: `cmdLine`, `run_command`, `bashScript`."""
+_MAY_BE_COMMAND = frozenset(("script", "scripts", "run", "runs", "exec", "execute", "entrypoint", "line", "lines"))
+_PROGRAMS = ("program", "executable", "binary", "command", "cmd")
+_CODE = pattern_of(
+    r"(python|py|javascript|js|node|sql)(?:code|script|source|snippet|text|expression)?|(?:code|script|source)(python|py|javascript|js|node|sql)"
+)
+_CODES = {"py": "python", "js": "javascript", "node": "javascript"}
+_MOST_DEPTH = 8
 _MOST_BEFORE = 4096
 """Characters of comments before a statement."""
 _QUERIES = frozenset(("query", "statement", "sqlquery"))
@@ -162,16 +183,58 @@ def _direction(verbs: list[str]) -> Operation:
 
 
 def _commands(draft: Draft, *, is_search: bool) -> None:
+    _runs_in(draft, draft.args, 0)
     for name, text in strings(draft.args):
         if len(draft.commands) + len(draft.codes) >= MOST:
             return
-        is_script = name == "script" and "\n" not in text and not text.endswith((".sh", ".py", ".js"))
-        if is_script or name in _COMMANDS or name.endswith("command"):
-            draft.commands.append(text)
-        elif name in _CODES and name != "code":
-            draft.codes.append(Code(_CODES[name], text))
+        found = _CODE.fullmatch(name)
+        if found is not None:
+            language = found[1] or found[2]
+            draft.codes.append(Code(_CODES.get(language, language), text))
         elif name in _QUERIES and not is_search and _SQL.match(text[:_MOST_BEFORE]):
             draft.codes.append(Code("sql", text))
+
+
+def _runs_in(draft: Draft, value: Json, depth: int) -> None:
+    """Take the commands in members, however deep they lie: texts, the words of a program, a program beside its words."""
+    value = decoded(value)
+    if isinstance(value, list):
+        items = [("", item) for item in value]
+    elif isinstance(value, dict):
+        members = members_of(value)
+        items = list(members.items())
+        program, words = text_among(members, *_PROGRAMS), texts_among(members, "args", "arguments", "argv")
+        if program is not None and words and not has_blank(program):
+            draft.programs.append((program, *words))
+            items = [(name, item) for name, item in items if name not in (*_PROGRAMS, "args", "arguments", "argv")]
+    else:
+        return
+    for name, item in items[:MOST] if depth < _MOST_DEPTH else ():
+        if len(draft.commands) + len(draft.programs) >= MOST:
+            return
+        if name and _means_command(name, item):
+            take(draft, item, depth, is_several=name.endswith("s"))
+        else:
+            _runs_in(draft, item, depth + 1)
+
+
+def _means_command(name: str, value: Json) -> bool:
+    """Whether a member is a command: by its name, or by a name that may mean one and how its text begins."""
+    if _COMMAND.fullmatch(name):
+        return True
+    first = value[0] if isinstance(value, list) and value else value
+    return name in _MAY_BE_COMMAND and isinstance(first, str) and _looks_run(first)
+
+
+def _looks_run(text: str) -> bool:
+    line = next((line for line in text[:_MOST_BEFORE].split("\n") if line.strip() and line.lstrip()[:1] != "#"), "")
+    word = (line.split() or [""])[0]
+    if text.startswith("#!") or _ASSIGNED.match(line):
+        return True
+    return word.startswith(("./", "/", "~/")) or canonical(word.rpartition("/")[2]) in known_programs()
+
+
+_ASSIGNED = pattern_of(r"[A-Za-z_]\w*=\S* ")
 
 
 def _paths(draft: Draft, server: str | None, verbs: list[str]) -> None:
@@ -180,7 +243,7 @@ def _paths(draft: Draft, server: str | None, verbs: list[str]) -> None:
         if len(draft.intents) >= MOST:
             return
         text = text.replace("\0", "")  # no path has one: a tool leaves it out, or fails
-        if name in _COMMANDS or name.endswith("command") or not _may_be_path(name, text):
+        if _means_command(name, text) or not _may_be_path(name, text):
             continue
         is_rooted = text.startswith(("/", "~/", "file://"))
         if is_rooted or not is_remote:

@@ -15,14 +15,14 @@ from itertools import chain, islice, pairwise
 
 import msgspec
 
-from tallystick.catalog.programs import fact_of_programs, programs_with
+from tallystick.catalog.programs import programs_with
 from tallystick.intent.programs.arguments import split_words
 from tallystick.intent.shell.names import canonical
 from tallystick.model.intent import Domain, Intent, Operation
 from tallystick.model.paths import placed
 from tallystick.model.pattern import pattern_of
 from tallystick.model.script import Command
-from tallystick.policy.calls.launching import hooks, imported
+from tallystick.policy.calls.launching import as_a_whole, hooks, imported
 from tallystick.policy.calls.reading import CallReading
 from tallystick.policy.facts import FileFacts
 from tallystick.policy.taint.origins import TAKES, Origins
@@ -40,7 +40,6 @@ _MOST = 200
 _NAME = pattern_of(r"[A-Za-z_][\w.-]{0,200}")
 _PYTHON_SUFFIXES = (".py", "/__init__.py", "/__main__.py")
 _PYTHON = pattern_of(r"(?:python|pypy)[\d.]*|py|ipython")
-_OPTIONS = fact_of_programs("runs-option-files")
 _ELSEWHERE = programs_with("other-machine")
 _SHELLS = programs_with("takes-script")
 _RUNS = frozenset(("run", "exec", "execute", "--execute", "launch", "eval", "source", "load", "play", "invoke"))
@@ -91,7 +90,9 @@ def _scripts_of(command: Command) -> tuple[str, ...]:
 
 def also_run(reading: CallReading, files: Files) -> Iterator[str]:
     """Paths that may be run besides those that are named as run; most of them are not there. Absolute."""
-    found = (path for pattern in _found(reading) for path in files.matches(pattern)[:_MOST_READ])
+    commands = (command for script in reading.scripts for command in script.commands[:_MOST_MODULES])
+    patterns = chain(_found(reading), (pattern for command in commands for pattern in as_a_whole(command)))
+    found = (path for pattern in patterns for path in files.matches(pattern)[:_MOST_READ])
     every = chain(_given_to_shells(reading), _named(reading), _of_tool(reading), _imported(reading), found)
     return islice(dict.fromkeys(every), _MOST)
 
@@ -125,16 +126,16 @@ def _is_fed_elsewhere(reading: CallReading) -> bool:
 
 
 def _named(reading: CallReading) -> Iterator[str]:
-    """What commands run by an option, a verb, or a module's name: `python -m a`, `ruby -r ./x`, `jupyter execute n.ipynb`."""
+    """What commands run by a verb, or a module's name: `python -m a`, `jupyter execute n.ipynb`."""
     for script in reading.scripts:
-        for _, value in script.assigned[:_MOST_MODULES]:
-            yield from _placed(split_words(value)[:_MOST_READ], reading.folder)
         for command in script.commands[:_MOST_MODULES]:
             words = [word.plain for word in command.words[:_MOST_WORDS]]
             if len(words) < 2 or command.folder is None:
                 continue
             program = canonical(words[0])
-            yield from _placed(_given(program, words[1:]), command.folder)
+            if not _RUNS.isdisjoint(words[1 : _FIRST_WORDS + 1]):
+                inner = (part for word in words[1:] for part in split_words(word)[:_MOST_READ])
+                yield from _placed(inner, command.folder)
             if _PYTHON.fullmatch(program) and "-m" in words[:-1]:
                 name = words[words.index("-m") + 1]
                 place = posixpath.join(command.folder, name.replace(".", "/"))
@@ -142,21 +143,6 @@ def _named(reading: CallReading) -> Iterator[str]:
             found = hooks(command)
             if found is not None:
                 yield from (f"{found[0]}/.git/hooks/{hook}" for hook in found[1][1:])
-
-
-def _given(program: str, words: list[str]) -> Iterator[str]:
-    """The words that a program runs, or may."""
-    options = _OPTIONS.get(program, ())
-    for before, word in pairwise(words):
-        if before in options:
-            if "/" not in word:
-                yield f"./{word}"
-            else:
-                yield word
-    for option in options:
-        yield from (word[len(option) :] for word in words if word.startswith(option) and word != option)
-    if not _RUNS.isdisjoint(words[:_FIRST_WORDS]):
-        yield from (part for word in words for part in split_words(word)[:_MOST_READ])
 
 
 def _placed(words: Iterable[str], folder: str | None) -> Iterator[str]:

@@ -9,28 +9,20 @@ reference, 5; the references of Node.js (modules), Ruby (Kernel#require_relative
 
 import posixpath
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import islice
+from collections.abc import Iterator, Sequence
+from itertools import islice, pairwise
 
-from tallystick.catalog.loading import Entry, load
-from tallystick.catalog.programs import fact_of_programs, programs_with
+from msgspec.structs import replace
+
+from tallystick.catalog.loads import HOOKS, LIFE_CYCLE, MODULES, WHOLE, WHOLE_WITH
+from tallystick.catalog.programs import programs_with
 from tallystick.intent.code.python_names import INERT
 from tallystick.intent.shell.names import canonical
 from tallystick.model.paths import placed
 from tallystick.model.pattern import Near, pattern_of
 from tallystick.model.script import Command, Role
 
-
-class _Facts(Entry, frozen=True):
-    """Facts of catalog/git_runs.toml."""
-
-    settings: frozenset[str]
-    hooks: Mapping[str, tuple[str, ...]]
-
-
-_FACTS = load("git_runs", _Facts)
 _VERIFIED = frozenset(("pre-commit", "commit-msg", "pre-merge-commit", "pre-push"))
-_CONFIGS = fact_of_programs("loads")
 _COMPILES = programs_with("compiles-project")
 _BUILDS = ("setup.py",)
 _NOT_RUNNING = frozenset(("--version", "--help", "-h", "-V", "--collect-only", "--co", "--showConfig", "--listTests"))
@@ -54,8 +46,8 @@ def launched(command: Command) -> Iterator[str]:
         return
     if name in _COMPILES and not {"run", "test", "generate", "bench"} & set(words[:2]):
         yield from _placed(command.folder, ("build.rs",) if name == "cargo" else ())
-    elif name in _CONFIGS:
-        yield from _placed(command.folder, [*_named_tests(name, words), *_CONFIGS[name]])
+    elif name in MODULES:
+        yield from _placed(command.folder, [*_named_tests(name, words), *MODULES[name]])
     elif name in ("pip", "pip3", "build", "uv", "poetry", "hatch", "pdm") and _builds_here(name, words):
         yield from _placed(command.folder, _BUILDS)
     elif name in ("uvicorn", "gunicorn", "hypercorn", "daphne", "celery", "granian", "streamlit", "fastapi"):
@@ -86,19 +78,24 @@ def _named_tests(name: str, words: Sequence[str]) -> list[str]:
 
 
 _SHELLS = programs_with("shell-of-hooks")
-_RUN_AS_WHOLE = fact_of_programs("loads-whole")
-_VERBS = fact_of_programs("loads-whole-with")
 _NOTEBOOKS = programs_with("runs-notebooks")
+_FIRST_WORDS = 5
+_NAMES_FILE = frozenset(("-f", "--file", "--filename", "--procfile", "-config", "--config"))
 
 
 def as_a_whole(command: Command) -> Iterator[str]:
     """Patterns of the files that a command runs as if it named them: a Procfile, what `find -exec sh` finds, a notebook."""
+    if command.role is Role.WRAPPER:
+        command = replace(command, words=command.spelled)
     if command.folder is None or not command.words:
         return
     name = canonical(command.program).rpartition("/")[2]
     words = [word.plain for word in command.arguments[:100]]
-    if name in _RUN_AS_WHOLE and (name not in _VERBS or not set(words[:3]).isdisjoint(_VERBS[name])):
-        yield from _placed(command.folder, _RUN_AS_WHOLE[name])
+    if words[:1] == ["compose"]:
+        name, words = f"{name}-compose", words[1:]
+    if name in WHOLE and (name not in WHOLE_WITH or not set(words[:_FIRST_WORDS]).isdisjoint(WHOLE_WITH[name])):
+        named = [after for before, after in pairwise(words) if before in _NAMES_FILE]
+        yield from _placed(command.folder, named or WHOLE[name])
     elif name == "run-parts":
         yield from _placed(command.folder, [f"{word}/*" for word in words if word[:1] != "-"][:1])
     elif name in _NOTEBOOKS and (name == "papermill" or {"--execute", "execute"} & set(words) or "execute" in name):
@@ -190,39 +187,14 @@ def hooks(command: Command) -> tuple[str, tuple[str, ...]] | None:
             at += 1
     if at >= len(words):
         return None
-    names = _FACTS.hooks.get(words[at], ())
+    names = HOOKS.get(words[at], ())
     if "--no-verify" in words or (words[at] == "commit" and "-n" in words):
         names = tuple(name for name in names if name not in _VERIFIED)
     return folder, (words[at], *names)
 
 
-_SETTING = pattern_of(r"^[ \t]*(\[[^\]\n]{1,200}\]|[A-Za-z][\w-]{0,60})[ \t]*(?:=[ \t]*([^\n]{0,2000}))?", re.MULTILINE)
-
-
-def of_git_config(text: str, verb: str) -> tuple[str | None, tuple[str, ...]]:
-    """The folder of hooks that a repository's configuration names, and the commands that `git VERB` may run because of it."""
-    section, folder = "", None
-    commands: list[str] = []
-    for found in _SETTING.finditer(text[: 64 << 10]):
-        if found[1].startswith("["):
-            section = found[1].strip("[]").split('"')[0].strip().lower()
-            continue
-        name, value = f"{section}.{found[1].lower()}", (found[2] or "").strip()
-        if name == "core.hookspath":
-            folder = value
-        elif name in _FACTS.settings or (section in ("filter", "merge", "diff") and name.split(".")[1] in _DRIVERS):
-            commands.append(value)
-        elif (name == f"alias.{verb.lower()}" or name.endswith(".helper")) and value.startswith("!"):
-            commands.append(value[1:])
-    return folder, tuple(command.strip('"') for command in commands if command not in ("true", "false", ""))
-
-
-_DRIVERS = frozenset(("clean", "smudge", "process", "driver", "textconv", "command"))
-
-
 # npm ------------------------------------------------------------------------------------------------------------------
 
-_INSTALLERS = fact_of_programs("life-cycle-verbs")
 LIFECYCLE = ("preinstall", "install", "postinstall", "preprepare", "prepare", "postprepare", "prepublish")
 PUBLISHING = ("prepublishOnly", "prepack", "postpack", "publish", "postpublish")
 
@@ -234,7 +206,7 @@ def lifecycle(command: Command) -> tuple[str, tuple[str, ...]] | None:
     name = canonical(command.program)
     words = [word.plain for word in command.arguments[:100]]
     verb = next((word for word in words if word[:1] != "-"), "install" if name == "yarn" else "")
-    if name not in _INSTALLERS or verb not in _INSTALLERS[name] or "--ignore-scripts" in words or "-g" in words:
+    if name not in LIFE_CYCLE or verb not in LIFE_CYCLE[name] or "--ignore-scripts" in words or "-g" in words:
         return None
     names = (*LIFECYCLE, *PUBLISHING) if verb in ("publish", "pack") else LIFECYCLE
     return posixpath.join(command.folder, "package.json"), names

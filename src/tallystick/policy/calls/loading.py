@@ -15,11 +15,13 @@ from msgspec.structs import replace
 
 from tallystick.catalog.agents import dotfiles, folder_names
 from tallystick.catalog.loading import load
+from tallystick.catalog.loads import LANGUAGES
 from tallystick.intent.actions import Reading, Snippet
 from tallystick.intent.code.notebooks import cells
 from tallystick.intent.shell.commands import Environment
 from tallystick.intent.shell.effects import read_effects, read_file_effects
 from tallystick.intent.shell.files import language_of
+from tallystick.intent.shell.loads import command_of, git_settings
 from tallystick.intent.shell.names import canonical
 from tallystick.intent.shell.recipes import package_scripts
 from tallystick.intent.shell.tasks import shell_of_makefile, task_texts
@@ -48,15 +50,6 @@ _COMPILED = frozenset(
 _LIBRARIES = pattern_of(
     r"/(?:node_modules|site-packages|dist-packages|\.venv|venv|\.tox|\.nox|vendor/bundle|lib/python[\d.]+)/"
 )
-_OF_NAME = {
-    **dict.fromkeys(
-        ("Rakefile", "Gemfile", "Vagrantfile", "Podfile", "Fastfile", "Brewfile", "Guardfile", "Capfile", "config.ru"),
-        "ruby",
-    ),
-    **dict.fromkeys(("SConstruct", "SConscript", "wscript", "Snakefile"), "python"),
-    **dict.fromkeys(("build.gradle", "build.gradle.kts", "build.sbt", "Jenkinsfile", "meson.build", "BUILD"), "other"),
-    ".envrc": "sh",
-}
 _MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
 _WITH_CONTEXT = frozenset(("tasks.py", "fabfile.py", "noxfile.py", "dodo.py", "SConstruct", "wscript"))
 """Python whose functions are given what runs commands: `c.run("…")`."""
@@ -137,12 +130,22 @@ class _Loader:
 
     def _commands(self, reading: Reading) -> None:
         for command in [command for script in reading.scripts for command in script.commands][:_MOST_COMMANDS]:
+            if command.folder is not None and (command.words or command.role is Role.WRAPPER):
+                self._whole(command, command.folder)
             if command.role is Role.PROGRAM and command.words and command.folder is not None:
                 self._command(command, command.folder)
 
-    def _command(self, command: Command, folder: str) -> None:
+    def _whole(self, command: Command, folder: str) -> None:
+        words = [word.plain for word in (command.words or command.spelled)[:40]]
+        is_compose = any("compose" in word for word in words[:2])
         for path in self._matching(launching.as_a_whole(command)):
-            self._file(path, folder, [word.plain for word in command.words[:40]])
+            if not is_compose:
+                self._file(path, folder, words)
+            elif not self._files.tracking(path).is_committed and (content := self._content(path)) is not None:
+                for text in task_texts("compose.yaml", content.text, ()) or ():
+                    self._text(text, folder, path)
+
+    def _command(self, command: Command, folder: str) -> None:
         for path in self._matching(launching.launched(command)):
             self._module(path, folder)
         hooks = launching.hooks(command)
@@ -169,7 +172,8 @@ class _Loader:
             config = self._files.content(f"{root}/.git/config")
         if root is None or not isinstance(config, Content):
             return
-        place, commands = launching.of_git_config(config.text, verbs[0])
+        settings = [(name, value) for name, value in git_settings(config.text) if not _is_other_alias(name, verbs[0])]
+        place = next((value for name, value in settings if name == "core.hookspath"), None)
         if place:
             own = posixpath.join(root, place.replace("~", self._home, 1))
         else:
@@ -180,7 +184,7 @@ class _Loader:
         for name in verbs[1:]:
             for place in folders:
                 self._file(posixpath.join(place, name), root, (), language="sh")
-        for text in commands:
+        for text in filter(None, (command_of("git", name, value) for name, value in settings)):
             self._text(text, root)
 
     def _repository(self, folder: str) -> str | None:
@@ -275,7 +279,7 @@ class _Loader:
         program = ""
         if words:
             program = words[0].rpartition("/")[2]
-        name = _OF_NAME.get(posixpath.basename(path)) or language or language_of(content.text, path, program)
+        name = LANGUAGES.get(posixpath.basename(path)) or language or language_of(content.text, path, program)
         if name is not None and "\0" not in content.text:
             self._text(content.text, folder, path, name)
             if posixpath.basename(path) in _WITH_CONTEXT:
@@ -374,6 +378,10 @@ class _Loader:
         reading = read_file_effects(path, text, language, environment)
         found = [each for each in reading.effects.intents if grave(each, _SETTINGS, home=self._home, workspace=folder)]
         return reading, tuple(found)
+
+
+def _is_other_alias(name: str, verb: str) -> bool:
+    return name.startswith("alias.") and name != f"alias.{verb.lower()}"
 
 
 def may_matter(text: str, language: str) -> bool:

@@ -14,25 +14,13 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
+from tallystick.catalog.loads import UNASKED
 from tallystick.model.pattern import pattern_of
 from tallystick.policy.content.prompt_injection import tags_of
 
 RUNS_UNSEEN = "runs-unseen"
 """What a text is tagged with that makes a project run such a thing by itself."""
 _MOST = 64 << 10
-_BY_NAME = frozenset(
-    (
-        "package.json",
-        ".pre-commit-config.yaml",
-        ".envrc",
-        "conftest.py",
-        "setup.py",
-        "lefthook.yml",
-        ".huskyrc",
-        ".lintstagedrc",
-    )
-)
-_FOLDERS = frozenset((".husky", ".githooks", "githooks"))
 _PIPELINES = pattern_of(
     r"(?:/\.github/workflows/[^/]+\.ya?ml|/\.gitlab-ci\.yml|/\.circleci/config\.yml|/azure-pipelines\.yml)\Z"
 )
@@ -56,7 +44,11 @@ _IN_LIFE_CYCLE = pattern_of(
 def may_run(path: str) -> bool:
     """Whether a project's tools run by themselves what is in a file, by its name and place."""
     folder, _, name = path.rpartition("/")
-    return name in _BY_NAME or folder.rpartition("/")[2] in _FOLDERS or _PIPELINES.search(path) is not None
+    return (
+        name in UNASKED["files"]
+        or folder.rpartition("/")[2] in UNASKED["folders"]
+        or _PIPELINES.search(path) is not None
+    )
 
 
 def runs_of(path: str, text: str) -> frozenset[str]:

@@ -107,11 +107,8 @@ def own_scripts(reading: CallReading) -> tuple[Script, ...]:
 def inner_texts(reading: CallReading) -> Iterator[str]:
     """Texts of the shell that no reader takes for such.
 
-    They are in variables that programs run, in arguments of some programs, and are typed into a shell that runs
-    already.
+    They are in arguments of some programs, and are typed into a shell that runs already.
     """
-    for script in reading.scripts:
-        yield from (value for name, value in script.assigned if name in _RUN_VARIABLES and " " in value)
     for started in programs(reading):
         if started.name in _RUN_TEXTS:
             for word in started.words:
@@ -122,11 +119,6 @@ def inner_texts(reading: CallReading) -> Iterator[str]:
         yield from (text for _, text in islice(strings(reading.call.args), _MOST_TYPED))
 
 
-_RUN_VARIABLE_NAMES = """
-PAGER GIT_PAGER MANPAGER EDITOR VISUAL GIT_EDITOR GIT_SEQUENCE_EDITOR BROWSER GIT_SSH_COMMAND GIT_SSH GIT_ASKPASS SSH_ASKPASS
-GIT_EXTERNAL_DIFF LESSOPEN LESSCLOSE PROMPT_COMMAND BASH_ENV ENV RSYNC_RSH
-"""
-_RUN_VARIABLES = frozenset(_RUN_VARIABLE_NAMES.split())
 _RUN_TEXTS = programs_with("runs-argument-text")
 _MOST_TYPED = 20
 

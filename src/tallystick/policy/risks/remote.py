@@ -53,7 +53,7 @@ def risks(reading: CallReading, settings: Settings) -> Iterator[Risk]:
     intents = effects.intents
     if any(intent.domain is Domain.NETWORK for intent in intents):
         yield from _flowing(effects, settings)
-        yield from _by_files(effects, settings, _loaded(reading))
+        yield from _of_files(effects, settings)
         yield from _by_made_names(reading, settings)
         yield from _to_a_shell_elsewhere(reading, settings)
     yield from _in_code(reading, settings)
@@ -115,29 +115,9 @@ def _is_all(intent: Intent) -> bool:
 # Files ----------------------------------------------------------------------------------------------------------------
 
 
-_LOADING = frozenset(("LD_PRELOAD", "DYLD_INSERT_LIBRARIES", "PYTHONSTARTUP", "BASH_ENV", "ENV"))
-"""Variables that name a file which a program loads before it does anything."""
-
-
-def _loaded(reading: CallReading) -> tuple[str, ...]:
-    """The files that such variables name."""
-    return tuple(value for script in reading.scripts for name, value in script.assigned if name in _LOADING)
-
-
-def _by_files(effects: Effects, settings: Settings, loaded: tuple[str, ...] = ()) -> Iterator[Risk]:
-    """What a host sends is kept in a file, or unpacked into a folder, that runs afterwards; `loaded` are loaded by others."""
+def _of_files(effects: Effects, settings: Settings) -> Iterator[Risk]:
+    """What a host sends is kept in a file, or unpacked into a folder, that runs afterwards."""
     files: dict[str, str] = {}
-    yield from _of_files(effects, settings, files)
-    for path in loaded:
-        risk = None
-        if path in files:
-            risk = _of_host("remote-code", files[path], settings)
-        if risk is not None:
-            yield risk
-
-
-def _of_files(effects: Effects, settings: Settings, files: dict[str, str]) -> Iterator[Risk]:
-    """The same, for what runs by itself; `files` gets each file that came from a host."""
     folders: dict[str, str] = {}
     into: dict[int, list[int]] = {}
     flowing: set[int] = set()
@@ -366,7 +346,7 @@ def _of_text(text: str, settings: Settings) -> Iterator[Risk]:
     if not any(hint in text for hint in _HINTS):
         return
     found: Reading = read_effects(text, Environment(variables={"HOME": "/root"}, folder="/root"))
-    for risk in (*_flowing(found.effects, settings), *_by_files(found.effects, settings)):
+    for risk in (*_flowing(found.effects, settings), *_of_files(found.effects, settings)):
         if risk.name in ("remote-code", "remote-tree"):
             yield Risk("remote-code", risk.target)
             return

@@ -102,7 +102,6 @@ def risks(reading: CallReading, settings: Settings) -> Iterator[Risk]:
             found |= dict.fromkeys(_to_own_program(command, reading))
             found |= dict.fromkeys(_left_over(command, reading))
     found |= dict.fromkeys(_in_code(reading))
-    found |= dict.fromkeys(_in_settings(reading))
     if reading.uses.agent is not None:
         found |= dict.fromkeys(_in_prompt(reading))
     elif not reading.texts:
@@ -240,31 +239,7 @@ def _in_code(reading: CallReading) -> Iterator[str]:
             yield from secrets_encoded_in(snippet.text, home=reading.home, folder=reading.folder)
 
 
-_SETTING = pattern_of(
-    r"(?:^|[\s;&|(])(?:GIT_SSH_COMMAND|GIT_PAGER|GIT_EDITOR|GIT_SEQUENCE_EDITOR|GIT_EXTERNAL_DIFF|GIT_ASKPASS|SSH_ASKPASS|PAGER|MANPAGER"
-    r"|EDITOR|VISUAL|LESSOPEN|LESSCLOSE|BASH_ENV|ENV|PROMPT_COMMAND|BROWSER|RSYNC_RSH|MAKEFLAGS|PERL5OPT|RUBYOPT|NODE_OPTIONS"
-    r"|PYTHONSTARTUP)=('[^']{1,500}'|\"[^\"\n]{1,500}\"|[^ \t\r\n;&|]{1,500})"
-)
 _CONNECTS = pattern_of(r"['\"]?(?:/usr/bin/)?ssh\s")
-
-
-def _in_settings(reading: CallReading) -> Iterator[str]:
-    """Commands in variables that other programs run. Their values are not words of any command."""
-    for text in (*reading.texts, *_assigned(reading)):
-        if "=" in text:
-            for found in _SETTING.finditer(text[: 64 << 10]):
-                if not _CONNECTS.match(found[1]):
-                    yield from _secrets(found[1], reading, reading.folder)
-
-
-def _assigned(reading: CallReading) -> Iterator[str]:
-    """What texts within the call's text assign: `sh -c "PAGER='…' man ls"`."""
-    for script in reading.scripts:
-        for name, value in script.assigned:
-            quote = '"'
-            if "'" not in value:
-                quote = "'"
-            yield f"{name}={quote}{value}{quote}"
 
 
 # Tools ---------------------------------------------------------------------------------------------------------------
