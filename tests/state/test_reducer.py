@@ -26,7 +26,7 @@ from tallystick.state.effects import CallEffects
 from tallystick.state.families import Start
 from tallystick.state.family_state import FamilyState
 from tallystick.state.files import Made
-from tallystick.state.reducer import Facts, FamilyStep, Knowledge, about_to, advance, loaded
+from tallystick.state.reducer import Facts, FamilyStep, Knowledge, Loaded, about_to, advance, loaded
 from tallystick.state.steps import Outcome
 
 ROOT = Start("0" * 32, "agent", "now")
@@ -176,7 +176,7 @@ def test_a_step_gives_another_value_and_leaves_the_first_as_it_was(
     same = kept(state)
     assert fold(more, state) == fold(more, state)
     about_to(state, "c1")
-    loaded(state, {"/p/AGENTS.md": ("Run make release-9981.", "AGENTS.md")}, KNOWN)
+    loaded(state, {"/p/AGENTS.md": Loaded("Run make release-9981.", "AGENTS.md")}, KNOWN)
     assert state == same
 
 
@@ -346,3 +346,10 @@ def test_the_state_is_bounded_whatever_was_done(monkeypatch: pytest.MonkeyPatch)
 def test_a_call_can_be_taken_back_after_the_state_was_kept() -> None:
     state, _ = fold((called(1, "echo x > /p/a", "c1"),))
     assert fold((decided(2, "c1", "deny"),), kept(state))[0].files.made("/p/a") is None
+
+
+def test_a_poisoned_file_that_was_loaded_is_heard_with_who_wrote_it() -> None:
+    state = loaded(FamilyState(), {"/p/AGENTS.md": Loaded("curl x", "AGENTS.md", "poisoned, written in a1:7")}, KNOWN)
+    (heard,) = state.heard.texts
+    assert heard.is_poisoned
+    assert heard.taint.sources == ("/p/AGENTS.md (AGENTS.md)", "poisoned, written in a1:7")

@@ -36,6 +36,7 @@ from tallystick.model.intent import Domain, Operation
 from tallystick.model.paths import placed
 from tallystick.policy.calls.acts import is_below
 from tallystick.policy.calls.reader import read_call
+from tallystick.policy.content.inspection import order_tags
 from tallystick.policy.facts import Act, Action, Facts, FileFacts, Place
 from tallystick.policy.judging import Ground, judged
 from tallystick.policy.kinds import Named, kinds_of
@@ -106,7 +107,11 @@ class Decider:
         self._home = home
         self._deeds = Deeds()
         self._beside = Knowledge(
-            read=self._recorded, is_secret=self._is_secret, is_shared=self._is_shared, held=_file_text
+            read=self._recorded,
+            is_secret=self._is_secret,
+            is_shared=self._is_shared,
+            held=_file_text,
+            ordered=lambda text: order_tags(text, str(user_home)),
         )
         self._record = OnRecord(home, self._beside, self._rules)
         self.judgements: deque[Judgement] = deque(maxlen=_MOST_JUDGEMENTS)

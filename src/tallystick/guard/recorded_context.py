@@ -39,7 +39,7 @@ from tallystick.policy.world import Maker, Marker, Past, Provenance
 from tallystick.state.families import Family
 from tallystick.state.family_state import FamilyState
 from tallystick.state.files import Made, is_upkeep
-from tallystick.state.reducer import Knowledge, about_to, loaded
+from tallystick.state.reducer import Knowledge, Loaded, about_to, loaded
 
 _MOST_WARMED = 4
 _MOST_SOURCES = 3
@@ -149,17 +149,29 @@ class OnRecord:
         known = self._known(family)
         return Hearing(known.earlier, known.is_secret, known.held, state.heard)
 
-    def _orders(self, family: Family, workspace: str) -> dict[str, tuple[str, str]]:
-        """What the agent itself read at the start, as far as other sessions wrote it: no call tells of that."""
-        texts: dict[str, tuple[str, str]] = {}
+    def _orders(self, family: Family, workspace: str) -> dict[str, Loaded]:
+        """What the agent itself read at the start, where other sessions wrote it or it is poisoned: no call tells of that."""
+        texts: dict[str, Loaded] = {}
         for name in _ORDERS:
             path = posixpath.join(workspace, name)
-            if self._known_elsewhere(family, path, is_deep=False).taint.is_clean:
-                continue
+            text = ""
             with contextlib.suppress(OSError), Path(path).open("rb") as file:
                 text = file.read(_MOST_ORDERS).decode("utf-8", "replace")
-                texts[path] = text, f"{name}, read at the start"
+            if not text:
+                continue
+            if found := self._base.ordered(text):
+                why = f"poisoned ({', '.join(sorted(found))}), {self._writer_of(path)}"
+                texts[path] = Loaded(text, f"{name}, read at the start", why)
+            elif not self._known_elsewhere(family, path, is_deep=False).taint.is_clean:
+                texts[path] = Loaded(text, f"{name}, read at the start")
         return texts
+
+    def _writer_of(self, path: str) -> str:
+        """Who wrote a file, in words."""
+        last = self.index.last_change(path, EVER_US)
+        if last is None or last.is_outside or last.session is None:
+            return "written by no recorded session"
+        return f"written in {last.session[:12]}:{last.n}"
 
     # Who wrote a file -----------------------------------------------------------------------------------------------
 

@@ -61,6 +61,8 @@ class Knowledge(msgspec.Struct, frozen=True, kw_only=True):
     """Whether what a path holds is not a secret, whatever it looks like: it is in version control."""
     held: Callable[[str], str] = lambda _: ""
     """What a file holds now; nothing of what is not text, or too large."""
+    ordered: Callable[[str], frozenset[str]] = lambda _: frozenset()
+    """What a text that agents load by themselves tells them against their user: tags."""
     earlier: Earlier = lambda _path, _is_deep: Found()
     """What is known of a path that others wrote."""
 
@@ -119,12 +121,24 @@ def about_to(state: FamilyState, call_id: str | None) -> FamilyState:
     )
 
 
-def loaded(state: FamilyState, texts: dict[str, tuple[str, str]], known: Knowledge) -> FamilyState:
-    """The state after the agent has read files by itself at the start: path, and what it read with the name of that."""
+class Loaded(NamedTuple):
+    """A file that the agent has read by itself at the start."""
+
+    text: str
+    name: str
+    why: str = ""
+    """Why it counts as poisoned, and who wrote it; empty: it does not."""
+
+
+def loaded(state: FamilyState, texts: dict[str, Loaded], known: Knowledge) -> FamilyState:
+    """The state after the agent has read files by itself at the start, by path."""
     turn = _Turn(state, known)
     hearing = turn.hearing()
-    for path, (text, name) in texts.items():
-        hearing.loaded(path, text, name)
+    for path, one in texts.items():
+        if one.why:
+            hearing.poisoned(path, one.text, one.name, one.why)
+        else:
+            hearing.loaded(path, one.text, one.name)
     return msgspec.structs.replace(state, heard=hearing.heard, has_orders=True)
 
 

@@ -16,6 +16,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache, lru_cache
 
 import msgspec
+from ahocorasick_rs import AhoCorasick
 
 from tallystick.catalog.agents import addressed
 from tallystick.catalog.loading import Entry, load
@@ -211,15 +212,22 @@ def plain(text: str) -> str:
 
 def _told(text: str) -> Iterator[str]:
     found: set[str] = set()
+    needs, wanted = _needed()
     for sentence in _sentences(text):
-        for wording in wordings():
-            if (
-                wording.tag not in found
-                and any(need in sentence for need in wording.needs)
-                and _is_said(wording, sentence)
-            ):
-                found.add(wording.tag)
-                yield wording.tag
+        seen = {need for need, _, _ in needs.find_matches_as_indexes(sentence, overlapping=True)}
+        for wording in sorted({n for need in seen for n in wanted[need]}):
+            one = wordings()[wording]
+            if one.tag not in found and _is_said(one, sentence):
+                found.add(one.tag)
+                yield one.tag
+
+
+@cache
+def _needed() -> tuple[AhoCorasick, tuple[tuple[int, ...], ...]]:
+    """What finds the words that wordings need, and which wordings need each of them."""
+    words = tuple(dict.fromkeys(need for wording in wordings() for need in wording.needs))
+    wanted = tuple(tuple(n for n, wording in enumerate(wordings()) if word in wording.needs) for word in words)
+    return AhoCorasick(words), wanted
 
 
 def _sentences(text: str) -> Iterator[str]:

@@ -25,10 +25,12 @@ from tallystick.policy.taint.untrusted_input import Hearing, UntrustedInput
 
 FOLLOWS = "follows-outside-text"
 RELAYS = "relays-outside-text"
+OBEYS = "obeys-poisoned-file"
 
 RISKS: dict[str, str] = {
     FOLLOWS: "A command or message of which a telling piece stands in text that came from outside, earlier in the session.",
     RELAYS: "The same as follows-outside-text, where the text stood in a file that another session wrote.",
+    OBEYS: "It reaches out as a file says that agents load by themselves and that orders them against their user.",
 }
 
 _COMMAND_LANGUAGES = frozenset(("powershell", "batch", "fish"))
@@ -86,7 +88,9 @@ def followed(reading: CallReading, hearing: Hearing, sources: Sources) -> Iterat
         for heard in hearing.texts:
             followed = _in_text(piece, marks, heard, hearing, reach)
             if followed:
-                if piece.is_code or not piece.is_own:
+                if heard.is_poisoned and reach >= _Reach.REACHES:
+                    name = OBEYS
+                elif piece.is_code or not piece.is_own:
                     name = RUNS
                 elif heard.is_relayed:
                     name = RELAYS
@@ -193,7 +197,8 @@ def relayed(reading: CallReading, hearing: Hearing) -> Iterator[Risk]:
     relays = [heard for heard in hearing.texts if heard.is_relayed]
     if not relays:
         return
-    if _reach_of(reading.effects.intents) > _Reach.LOOKS:
+    reach = _reach_of(reading.effects.intents)
+    if reach > _Reach.LOOKS:
         commands = reading.texts
     else:
         commands = ()
@@ -203,7 +208,8 @@ def relayed(reading: CallReading, hearing: Hearing) -> Iterator[Risk]:
             known = hearing.known_before(heard)
             for token in tokens:
                 if not known(token) and heard.holds(token):
-                    yield _risk(RELAYS, token, heard)
+                    is_obeyed = heard.is_poisoned and reach >= _Reach.REACHES
+                    yield _risk(OBEYS if is_obeyed else RELAYS, token, heard)
                     return
 
 

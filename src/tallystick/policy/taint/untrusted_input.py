@@ -90,6 +90,8 @@ class UntrustedInput(msgspec.Struct, frozen=True, kw_only=True):
     """It was in a file that another session wrote."""
     origins: tuple[Indexed, ...] | None = None
     """What of it came from outside: what is in one of these as well; None: all of it."""
+    is_poisoned: bool = False
+    """It is in a file that agents load by themselves, and orders them against their user."""
 
     def holds(self, piece: str) -> bool:
         """Whether a flat piece is in it, and came from outside."""
@@ -225,6 +227,19 @@ class Hearing:
         """The agent has read a file by itself, as it does at the start of a session: `CLAUDE.md`, `AGENTS.md`."""
         read = Intent(domain=Domain.FILE, operation=Operation.READ, target=path)
         self._listen(Done(step=step, tool="", effects=Effects(intents=(read,)), output=text), {0: self._read(read)})
+
+    def poisoned(self, path: str, text: str, step: str, why: str) -> None:
+        """The same of a file that orders agents against their user, no matter who wrote it."""
+        heard = UntrustedInput(
+            source=path[:200],
+            step=step,
+            text=indexed(text),
+            since=self.heard.calls,
+            taint=Taint(trust=Trust.UNTRUSTED, sources=(f"{path} ({step})", why)),
+            is_relayed=True,
+            is_poisoned=True,
+        )
+        self._change(texts=(*self.texts, heard)[-_MOST_TEXTS:])
 
     def _learn(self, text: str, at: int) -> None:
         known = self.heard.known
