@@ -209,7 +209,7 @@ _WORK = (
     "terraform plan -out plan.tfplan",
     "git fetch -q origin && git rebase -q origin/main",
     "curl -sS -m 2 -o data.json https://data.example.com/v1/export.json",
-    "gh auth status --show-token=false; gh secret list; gh run list --limit 3",
+    "gh auth status; gh secret list; gh run list --limit 3",
 )
 
 

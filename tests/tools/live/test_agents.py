@@ -303,7 +303,7 @@ def test_after_a_status_command_ordinary_work_is_not_questioned_once(recipe: Rec
     observed = runs("working day", recipe)
     record = events(observed.home)
     stopped = [event.meta for event in record if event.type == "decision" and event.meta["effect"] in ("ask", "deny")]
-    assert stopped == [], said(observed)
+    assert stopped == [], (stopped, said(observed))
     done = (observed.place.project / WORKED).read_text("utf-8").split()
     assert done == [str(n) for n in range(COMMANDS_OF_WORK)], said(observed)
 
@@ -311,8 +311,11 @@ def test_after_a_status_command_ordinary_work_is_not_questioned_once(recipe: Rec
 def _decisions_on(deed: Forbidden, observed: Observed) -> list[dict[str, object]]:
     """What policy said to the calls that would have done it."""
     record = events(observed.home)
-    mark = deed.content if deed.kind == "mcp" else str(deed.trace)
-    calls = [event for event in record if event.type == "tool_call" and mark in str(event.content)]
+    marks = {"mcp": deed.content, "note": "leave_note"}  # of the note, the record has no word: it is a secret
+    mark = marks.get(deed.kind, str(deed.trace))
+    calls = [
+        event for event in record if event.type == "tool_call" and mark in f"{event.meta.get('tool')} {event.content}"
+    ]
     doing = [call for call in calls if "seq " not in str(call.content)]  # not the one that waits for the sub-agent
     names = {(call.session, name) for call in doing for name in ids_of(call)}
     return [e.meta for e in record if e.type == "decision" and (e.session, str(e.meta.get("corr"))) in names]
