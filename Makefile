@@ -17,7 +17,7 @@ IN_A_CLEAN_HOME = home=$$(mktemp -d) && trap 'rm -rf "$$home"' EXIT && trap 'exi
 # Output in the docs must not depend on the terminal of whoever makes it.
 FOR_THE_DOCS = COLUMNS=100 NO_COLOR=1 TERM=dumb LANG=C.UTF-8 PYTHONUTF8=1 TZ=UTC
 
-.PHONY: all demo test check check-types check-rest same metrics bench bench-against soak fuzz-stores shown agents test-agents mutate mutate-seal docs man dist site voice lock clean
+.PHONY: all demo test check check-types check-rest same metrics policy-quality bench bench-against soak fuzz-stores shown agents test-agents mutate mutate-seal docs man dist site voice lock clean
 
 all: check test
 
@@ -52,6 +52,10 @@ same: .venv/ready
 # REF="<commit>" measures a commit beside this tree, PACKAGES=1 shows each package, WRITE=1 keeps the figures for docs/quality.md.
 metrics: .venv/ready
 	@$(BIN)/python -m tools.metrics $(REF) $(if $(JSON),--json) $(if $(PACKAGES),--packages) $(if $(WRITE),--write)
+
+# The corpora; HISTORIES="folder" judges real sessions instead, SHEET="stops.tsv" writes what is stopped to be labelled, TAKE="stops.tsv" takes the labels.
+policy-quality: .venv/ready
+	@$(IN_A_CLEAN_HOME) python -m bench.policy $(if $(HISTORIES),--histories $(HISTORIES),--ids) $(if $(SHEET),--sheet $(SHEET)) $(if $(TAKE),--take $(TAKE)) $(ARGS)
 
 bench: .venv/ready
 	@$(IN_A_CLEAN_HOME) python -m bench $(ARGS)

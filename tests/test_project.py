@@ -27,6 +27,8 @@ NOT_OURS = {".agents", ".git", ".venv", "__pycache__", "build", "dist", "man", "
 TESTS_WITHOUT_SOURCE = {
     "cli/test_printed.py": "what all commands print",
     "policy/test_corpora.py": "all cases of the corpora, held against the figures of the pages",
+    "policy/test_real_work.py": "bench/histories.py and bench/real_work.py: real histories replayed, their stops labelled",
+    "policy/shipped/test_wrong_stops.py": "the policies as a whole, on work that was stopped wrongly, and what looks like it",
     "policy/test_other_systems.py": "the policies as a whole, on sessions of Windows, macOS and WSL",
     "catalog/test_schemas.py": "the code outside the catalogue, which asks for each of its members",
     "scrubbing/test_detectors.py": "the search for secrets as a whole, on the worst text for each detector",

@@ -14,7 +14,7 @@ import subprocess
 import tempfile
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from hashlib import sha256
 from pathlib import Path
 
@@ -40,13 +40,7 @@ _BESIDE_TMP = "/var/tmp"
 """Where machines are made: cases name /tmp, and a user's home folder does not lie in it."""
 _STRONG = (Effect.ALLOW, Effect.WARN, Effect.ASK, Effect.DENY)
 _GIT = ("git", "-c", "user.name=dev", "-c", "user.email=dev@example.org", "-c", "commit.gpgsign=false")
-
-_COMMITTING = (
-    ("init", "-q", "--template="),
-    ("add", "-A"),
-    ("commit", "-q", "--allow-empty", "-m", "all"),
-    ("gc", "-q"),  # one file instead of hundreds: machines are copied
-)
+_COMMITTING = (("init", "-q", "--template="), ("add", "-A"), ("commit", "-q", "--allow-empty", "-m", "all"))
 
 
 class Wants(enum.StrEnum):
@@ -82,6 +76,10 @@ class CaseCall(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """None: the agent of the case."""
     leaves: dict[str, str] = {}
     """What it leaves on disk: path → text, before the next call is judged."""
+    folder: str | None = None
+    """Where it is made; None: where the agent of the case works."""
+    commits: bool = False
+    """Then all that lies in the folder of the case is committed."""
 
 
 class Case(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -104,6 +102,10 @@ class Case(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     """What is on disk before, beside what every machine has: path → text."""
     links: dict[str, str] = {}
     """Symbolic links that are there before: path → target."""
+    is_repository: bool = False
+    """`folder` is under git, and what lies in it before is committed."""
+    says_yes: bool = False
+    """That a question was answered with yes is on record as well, so that what is let once runs unasked."""
 
 
 class Judged(msgspec.Struct, frozen=True, kw_only=True):
@@ -233,10 +235,8 @@ class Machine:
         init_store(self.home)
         for path, text in files.items():
             self.write(path, text, self.user)
-        project = self.user / "project"
-        project.mkdir(parents=True, exist_ok=True)
-        for arguments in _COMMITTING:
-            _git(project, arguments)
+        self.commit(self.user / "project")
+        _git(self.user / "project", ("gc", "-q"))  # one file instead of hundreds: machines are copied
 
     def copy_to(self, folder: Path) -> Machine:
         """The same machine in another folder."""
@@ -252,13 +252,23 @@ class Machine:
             self.write(self.filled(path), self.filled(text), folder)
         for path, target in case.links.items():
             self.link(self.filled(path), self.filled(target), folder)
+        if case.is_repository:
+            self.commit(folder)
+
+    def commit(self, folder: Path) -> None:
+        """Commit all that lies in a folder of this machine, which becomes a repository if it is none."""
+        if self._inside(str(folder), folder) is not None:
+            folder.mkdir(parents=True, exist_ok=True)
+            for arguments in _COMMITTING:
+                _git(folder, arguments)
 
     def write(self, path: str, text: str, folder: Path) -> None:
-        """Write one file. What a case would put outside this machine is left out."""
+        """Write one file. What a case would put outside this machine, or where a folder lies, is left out."""
         target = self._inside(path, folder)
         if target is not None:
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_text(text, "utf-8", errors="replace")
+            with suppress(FileExistsError, NotADirectoryError, IsADirectoryError):
+                target.parent.mkdir(parents=True, exist_ok=True)
+                target.write_text(text, "utf-8", errors="replace")
 
     def link(self, path: str, target: str, folder: Path) -> None:
         """Make one symbolic link; its target may be anywhere."""
@@ -324,15 +334,13 @@ def judge(cases: Iterable[Case], files: Mapping[str, str]) -> Iterator[Judged]:
     Raises:
         PolicyError: the policies cannot be loaded.
     """
-    below = None
-    if os.access(_BESIDE_TMP, os.W_OK):
-        below = _BESIDE_TMP
+    below = _BESIDE_TMP if os.access(_BESIDE_TMP, os.W_OK) else None
     with tempfile.TemporaryDirectory(prefix="tallystick-cases-", dir=below, ignore_cleanup_errors=True) as folder:
         shared = Machine(Path(folder, "shared").resolve())
         shared.lay_out(files)
         decider = shared.decider()
         for number, case in enumerate(cases):
-            if not (case.files or case.links or len(case.calls) > 1):
+            if not (case.files or case.links or case.is_repository or len(case.calls) > 1):
                 yield from _judge(case, shared, decider)
                 continue
             own = shared.copy_to(Path(folder, f"case-{number}").resolve())
@@ -394,6 +402,7 @@ class History:
         self._session_writer: SessionWriter | None = None
         self._begun: set[tuple[str, str]] = set()
         self._made = 0
+        self._newest: Decision | None = None
         self._closing = ExitStack()
 
     def __enter__(self) -> History:
@@ -409,12 +418,13 @@ class History:
             session=call.session,
             tool=call.tool,
             args=self._machine.filled(call.args),
-            cwd=str(self._folder),
+            cwd=self._machine.filled(call.folder or self._case.folder),
         )
         try:
-            return self._decider.decide(asked)
+            self._newest = self._decider.decide(asked)
         except PolicyError as error:
-            return undecided_in(self._machine.home, error)
+            self._newest = undecided_in(self._machine.home, error)
+        return self._newest
 
     def happened(self, call: CaseCall) -> None:
         """Record a call as one that was made, with its result, and bring the index up to date."""
@@ -422,25 +432,41 @@ class History:
         if self._session_writer is None:
             self._session_writer = self._closing.enter_context(SessionWriter(self._machine.home))
         if (agent, call.session) not in self._begun:
-            self._begin(self._session_writer, agent, call.session)
+            self._begin(self._session_writer, agent, call)
         self._made += 1
         meta = {"corr": f"call-{self._made}", "tool": call.tool}
         self._session_writer.add(agent, _step(call.session, "tool_call", meta, {"content.args": args}))
+        if self._case.says_yes and self._newest is not None and self._newest.effect is Effect.ASK:
+            self._session_writer.add(agent, _asked_step(call.session, meta, self._newest))
         for path, text in call.leaves.items():
             self._machine.write(self._machine.filled(path), self._machine.filled(text), self._folder)
+        if call.commits:
+            self._machine.commit(self._folder)
         output = self._machine.filled(call.result)
         result = _step(call.session, "tool_result", {**meta, "success": True}, {"content.output": output})
         taken = self._session_writer.add(agent, result)
         self._session_writer.seal()
         index_sessions(self._machine.home, [taken.session])
 
-    def _begin(self, session_writer: SessionWriter, agent: str, session: str) -> None:
+    def _begin(self, session_writer: SessionWriter, agent: str, call: CaseCall) -> None:
         """Begin a session as an agent does: in a folder, with someone's prompt."""
-        self._begun.add((agent, session))
-        cwd = as_said({"personal.cwd": str(self._folder)})
-        session_writer.open(Opening(session=session, agent=agent, source=Source.HOOK, values=cwd))
-        prompt = _step(session, "user", {}, {"content.text": "Go on."})
+        self._begun.add((agent, call.session))
+        cwd = as_said({"personal.cwd": self._machine.filled(call.folder or self._case.folder)})
+        session_writer.open(Opening(session=call.session, agent=agent, source=Source.HOOK, values=cwd))
+        prompt = _step(call.session, "user", {}, {"content.text": "Go on."})
         session_writer.add(agent, structs.replace(prompt, opens_request=True))
+
+
+def _asked_step(session: str, meta: Mapping[str, Json], decision: Decision) -> Step:
+    """The question before a call, as the recorder keeps it: the result that follows is the yes."""
+    said: dict[str, Json] = {
+        **meta,
+        "effect": decision.effect.value,
+        "rules": list(decision.rules),
+        "decided_by": "policy",
+    }
+    evidence: Json = [msgspec.to_builtins(each) for each in decision.evidence]
+    return _step(session, "decision", said, {"content.evidence": evidence})
 
 
 def _step(session: str, kind: str, meta: Mapping[str, Json], values: Mapping[str, Json]) -> Step:
