@@ -15,5 +15,6 @@ __all__ = [
     "policy_change",
     "policy_quality",
     "policy_rules",
+    "rule_usage",
     "suggest",
 ]

@@ -365,3 +365,12 @@ def test_what_an_alert_stopped_is_let_through_here(tally: Tally, tally_json: Tal
     assert result.exit_code == 0, result.stderr
     assert '@lifts("mine.no-curl")' in result.stdout
     assert "mine.no-curl" not in tally_json("policy", "explain", "curl --version")["decision"]["rules"]
+
+
+def test_the_use_of_rules_is_told(tally: Tally, tally_json: TallyJson, user: Path) -> None:
+    tally("init")
+    found = tally_json("policy", "list", "--usage")
+    assert (found["decisions"], found["always_accepted"]) == (0, [])
+    assert "outside.write" in found["never_fired"]
+    text = tally("policy", "list", "--usage", "--no-color").stdout
+    assert f"{len(found['never_fired'])} rules never fired:" in text

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from tallystick.guard.explain import Explained
     from tallystick.guard.policy_quality import Judged
     from tallystick.guard.policy_rules import InForce, ShownRule
+    from tallystick.guard.rule_usage import Usage
     from tallystick.guard.suggest import Suggestion
     from tallystick.model.step import Json
 
@@ -76,15 +77,23 @@ def repository_here(folder: str) -> str | None:
 # Rules ----------------------------------------------------------------------------------------------------------------
 
 
-@click.command("list", cls=Command, example="tally policy list\ntally policy list --effect deny")
+@click.command("list", cls=Command, example="tally policy list --effect deny\ntally policy list --usage")
 @click.option("--effect", type=click.Choice(["deny", "ask", "warn", "allow"]), help="Only rules with this effect.")
+@click.option("--usage", is_flag=True, help="How often each rule fired on the record, and what was answered.")
 @pass_run
-def list_(run: Run, effect: str | None) -> None:
+def list_(run: Run, effect: str | None, usage: bool) -> None:
     """List the rules in force here: shipped ones, those of plugins, yours, and those of this repository."""
     from msgspec.structs import replace
 
     from tallystick.guard.policy_rules import rules_in_force
 
+    if usage:
+        from tallystick.guard.rule_usage import usage as usage_of
+
+        used = usage_of(run.home, repository_here(str(Path.cwd())))
+        used = replace(used, rules=tuple(one for one in used.rules if effect in (None, one.effect.value)))
+        run.answer("policy.usage", used, _usage_text(used))
+        return
     found = rules_in_force(run.home, repository_here(str(Path.cwd())))
     found = replace(found, rules=tuple(row for row in found.rules if effect in (None, row.effect.value)))
     if found.error is not None:
@@ -92,6 +101,20 @@ def list_(run: Run, effect: str | None) -> None:
     for reason in found.unmatchable:
         run.warn(reason)
     run.answer("policy.rules", found, _rules_text(found, run.width))
+
+
+def _usage_text(found: Usage) -> Iterator[str]:
+    yield f"{counted(found.decisions, 'decision')} in {counted(found.sessions, 'session')}"
+    rows = [
+        (one.id, one.effect.value, str(one.fired), str(one.asked), str(one.accepted), "always" * one.is_always_accepted)
+        for one in found.rules
+        if one.fired
+    ]
+    yield from table(rows, head=("RULE", "DOES", "FIRED", "ASKED", "THEN RAN", "YES"))
+    never = [one.id for one in found.rules if not one.fired]
+    yield ""
+    yield f"{counted(len(never), 'rule')} never fired:"
+    yield from (f"  {one_line(name)}" for name in never)
 
 
 def _rules_text(found: InForce, width: int) -> Iterator[str]:
