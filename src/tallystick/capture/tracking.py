@@ -209,6 +209,7 @@ class _View:
             is_committed=is_tracked and not changed and not untracked,
             changed=changed,
             untracked=untracked,
+            is_linked=Path(self._root, ".git").is_file(),
         )
 
     def _has_entries_below(self) -> bool:

@@ -39,6 +39,7 @@ class RiskRule(Entry, frozen=True):
     risk: str = ""
     words: str = ""
     options: str = ""
+    begins: str = ""
     pattern: str = ""
     at: int | None = None
 

@@ -21,9 +21,10 @@ from tallystick.policy.detector import Detector, detected
 from tallystick.policy.facts import Act, Action, CallFacts, Context, Facts
 from tallystick.policy.limits import over
 from tallystick.policy.network.unknown_packages import strangers
-from tallystick.policy.protected.guarded import Guarded, guarded
+from tallystick.policy.protected.guarded import Disk, Guarded, guarded
 from tallystick.policy.protected.own_commands import Does
 from tallystick.policy.protected.places import Places
+from tallystick.policy.protected.plain_settings import keeps_hook
 from tallystick.policy.protected.recorder import Recorder
 from tallystick.policy.risks import Risk, risks_of
 from tallystick.policy.settings import Settings
@@ -78,7 +79,8 @@ def _anchors(home: str, workspace: str | None, world: World) -> Anchors:
 def _acts(reading: CallReading, past: Past, given: tuple[Ground, World, Settings, Sequence[Detector]]) -> Iterator[Act]:
     """A call as a whole, and what it does."""
     ground, world, settings, detectors = given
-    own = guarded(reading, ground.places, ground.recorder, _exists(world))
+    disk = Disk(_exists(world), lambda intent: keeps_hook(intent, reading, world))
+    own = guarded(reading, ground.places, ground.recorder, disk)
     risks = [*risks_of(reading, settings), *detected(detectors, reading, settings)]
     risks += findings(reading, world, past.heard)
     risks += module_risks(reading)
@@ -117,12 +119,8 @@ def _whole(reading: CallReading, own: Guarded, found: Sequence[Risk]) -> Act:
     names = {risk.name for risk in found}
     if own.reads_keys:
         names |= {"reads-signing-key"}
-    else:
-        names |= set()
     if own.stops_recorder:
         names |= {"stops-recorder"}
-    else:
-        names |= set()
     names |= {_OF_OWN_COMMANDS[does] for does in own.own_commands}
     whole = CallFacts(
         tool=reading.call.tool[:200],

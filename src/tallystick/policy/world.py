@@ -132,6 +132,8 @@ class Tracking(msgspec.Struct, frozen=True, kw_only=True):
     """Paths of it, or of files below it, that are tracked and hold what no commit has; where they are too many, itself."""
     untracked: tuple[str, ...] = ()
     """The same for those that are neither tracked nor ignored."""
+    is_linked: bool = False
+    """Its commits are kept elsewhere: a linked working tree, a submodule."""
 
 
 class Marker(enum.StrEnum):

@@ -10,7 +10,7 @@ from tallystick.intent.tools.uses import ToolCall
 from tallystick.model.decision import Call
 from tallystick.model.step import Json
 from tallystick.policy.calls.reader import read_call
-from tallystick.policy.protected.guarded import Guarded, guarded, kind_of
+from tallystick.policy.protected.guarded import Disk, Guarded, guarded, kind_of
 from tallystick.policy.protected.places import Kind, Naming, Places, Projects, Protected
 from tallystick.policy.protected.recorder import Recorder
 from tests.policy.risks.readings import FOLDER, HOME, Bare
@@ -33,7 +33,7 @@ RECORDER = Recorder(process=lambda: 4711)
 def seen(tool: str, args: Json, *, files: dict[str, str] | None = None, there: Sequence[str] = ()) -> Guarded:
     call = Call(agent="claude-code", session="s", tool=tool, args=args, cwd=FOLDER)
     reading = read_call(call, Bare(files or {}), home=HOME, workspace=FOLDER)
-    return guarded(reading, PLACES, RECORDER, lambda path: path in there)
+    return guarded(reading, PLACES, RECORDER, Disk(exists=lambda path: path in there))
 
 
 def shell(command: str, *, files: dict[str, str] | None = None, there: Sequence[str] = ()) -> Guarded:

@@ -68,7 +68,6 @@ git stash clear
 git read-tree --reset -u HEAD
 git checkout-index -f -a
 git submodule deinit -f --all
-git worktree remove --force ../wt
 hg update -C
 hg update --clean tip
 hg revert --all
@@ -115,6 +114,7 @@ git prune -n
 git remote prune origin
 git fetch --prune
 git worktree remove ../wt
+git worktree remove --force ../wt
 git worktree prune
 git tag -d v1
 git rebase main

@@ -20,7 +20,7 @@ from tallystick.policy.calls.irrecoverable import NOTHING, OWN, Loss, beginning,
 from tallystick.policy.calls.legitimate_use import in_use
 from tallystick.policy.calls.progress import SoFar
 from tallystick.policy.calls.reading import CallReading
-from tallystick.policy.calls.repositories import changed_repositories
+from tallystick.policy.calls.repositories import changed_repositories, is_tree_of, trees_beside
 from tallystick.policy.calls.unnamed_files import Incidental, UnnamedFiles, is_shallow, wholes
 from tallystick.policy.content.credentials import credentials_in, credentials_written
 from tallystick.policy.content.inspection import cell_tags, is_notebook, order_tags, run_tags, written_tags
@@ -139,6 +139,7 @@ class _Finder:
         self._own_temporary = tuple(folder for folder in temporary if folder.startswith(f"{home}/"))
         self._real: dict[str, str] = {}
         self._makers: dict[str, Maker | None] = {}
+        self._trees: dict[str | None, bool] = {}
         self._said_in: dict[str, str] = {}
         self._in_use: frozenset[str] | None = None
         self._versions: tuple[Version, ...] | None = None
@@ -148,6 +149,7 @@ class _Finder:
         self._asked = 0
         self.authors = Authors(reading, world)
         self._so_far = SoFar(reading)
+        self._beside = frozenset(trees_beside(reading))
 
     def act(self, action: Action, intent: Intent) -> Act:
         """An intent as an act."""
@@ -200,12 +202,10 @@ class _Finder:
             is_pattern=intent.is_pattern,
             is_deep=intent.is_deep,
         )
-        kinds = kinds_of(named, self._settings)
+        kinds = self._kinds(named)
         brings = self._brought(action, intent)
         if brings or (action is Action.WRITE and is_taken_in(real, self._reading, self._world)):
             kinds |= {"orders"}
-        if self._incidental.has(path, self._so_far.program):
-            kinds -= {"credential"}
         is_one = intent.is_known and not intent.is_pattern and path.startswith("/")
         place = self._place(named)
         is_asked = is_one and action in _CHANGES and self._asked < _MOST_ASKED
@@ -257,6 +257,15 @@ class _Finder:
             real=real,
             is_folder=state.kind is FileKind.FOLDER,
         )
+
+    def _kinds(self, named: Named) -> frozenset[str]:
+        """What a path is by its name and place, and for what it is named here."""
+        kinds = kinds_of(named, self._settings)
+        if self._incidental.has(named.path, self._so_far.program):
+            kinds -= {"credential"}
+        if named.path in self._beside and self._so_far.program == "git":
+            kinds |= {"worktree"}
+        return kinds
 
     def _orders(self, action: Action, intent: Intent, path: str) -> frozenset[str]:
         """What text that agents read as orders tells them: what is new of what is written, or what is read."""
@@ -403,18 +412,24 @@ class _Finder:
             return Place.WORKSPACE
         if is_below(path, trusted):
             return Place.TRUSTED
-        if is_below(path, (home,)):
-            if is_below(path, self._own_temporary) or (is_temporary(path) and not is_temporary(home)):
-                return Place.TEMPORARY
-            if workspace is not None:
-                return Place.HOME
-            return Place.UNKNOWN
-        if is_below(path, self._temporary) or is_temporary(path):
+        is_at_home = is_below(path, (home,))
+        if is_below(path, self._own_temporary if is_at_home else self._temporary):
+            return Place.TEMPORARY
+        if is_temporary(path) and not (is_at_home and is_temporary(home)):
             return Place.TEMPORARY
         # Where it is not told in which folder the agent works, it is not known what lies outside of that.
-        if workspace is not None:
-            return Place.OUTSIDE
-        return Place.UNKNOWN
+        if workspace is None:
+            return Place.UNKNOWN
+        if self._is_in_tree(path, workspace):
+            return Place.WORKSPACE
+        return Place.HOME if is_at_home else Place.OUTSIDE
+
+    def _is_in_tree(self, path: str, workspace: str) -> bool:
+        """Whether a path lies in another working tree of the repository that the agent works in."""
+        top = self._world.repository(path)
+        if top not in self._trees:
+            self._trees[top] = top is not None and is_tree_of(top, self._without_links(workspace), self._world)
+        return self._trees[top]
 
 
 _ORDER = tuple(Place)

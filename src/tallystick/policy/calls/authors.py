@@ -266,6 +266,9 @@ class Authors:
         past = self._world.provenance(real)
         if past.author is Maker.UNKNOWN and real != path:
             past = self._world.provenance(path)
+        is_own = real.startswith(f"{self._reading.home}/")  # of a temporary file the next may be there at any moment
+        if is_own and past.author in FOREIGN and self._world.state(real).kind is FileKind.NOTHING:
+            return Maker.UNKNOWN, ()  # it is gone, and nothing runs
         if past.author not in FOREIGN and past.digest is not None and self._is_changed(real, past):
             return Maker.OUTSIDE, (f"changed since {past.evidence[0]}" if past.evidence else "changed",)
         return past.author, past.evidence

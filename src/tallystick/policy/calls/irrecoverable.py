@@ -42,12 +42,12 @@ def loss(path: str, tracking: Tracking, past_of: PastOf, *, is_removed: bool) ->
     """
     if _is_made(past_of(path)):
         return NOTHING
-    if is_removed and tracking.root == path:  # with all that it has committed
+    if is_removed and tracking.root == path and not tracking.is_linked:  # with all that it has committed
         return Loss(changes=True, files=True)
-    return Loss(
-        changes=any(not _is_own(past_of(changed)) for changed in tracking.changed),
-        files=any(not _is_made(past_of(untracked)) for untracked in tracking.untracked),
-    )
+    is_changed = any(not _is_own(past_of(changed)) for changed in tracking.changed)
+    has_files = any(not _is_made(past_of(untracked)) for untracked in tracking.untracked)
+    is_tree = is_removed and tracking.root == path  # what is in no commit goes with it, whoever takes it away
+    return Loss(changes=is_changed or (is_tree and has_files), files=has_files)
 
 
 def _is_own(past: Provenance) -> bool:

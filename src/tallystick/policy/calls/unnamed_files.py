@@ -3,8 +3,8 @@
 Owns which commands the names come from that a program is given by another one (`find … | xargs rm`): a list that
 nothing was picked from names all that is there. Owns also when a pattern that was looked up stands for its whole folder
 (`rm -rf *`), which files are only taken along because a pattern matches everything (`wc -l *`), and which listings go
-deep but show little: `du -s` prints one sum, `tree -L 1` one level, `find -name '*.pub'` no secret. Must not know what
-is done with the files. Sources: du(1), tree(1).
+deep but show little: `du -s` prints one sum, `tree -L 1` one level, `find / -name gofmt` one name that is no secret's.
+Must not know what is done with the files. Sources: du(1), tree(1).
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from tallystick.model.intent import Domain, Intent, Operation
 from tallystick.model.pattern import pattern_of
 from tallystick.model.script import Command, Role
 from tallystick.policy.calls.reading import CallReading
+from tallystick.policy.kinds.secrets import kind_of
 from tallystick.policy.world import Files
 
 _MOST_ROOTS = 16
@@ -202,7 +203,7 @@ class Incidental:
 _SUMMED = pattern_of(r"-[a-zA-Z]*s[a-zA-Z]*|--summarize|--total|-[a-zA-Z]*d[01]?|--max-depth(?:=[01])?")
 _LEVELS = pattern_of(r"-L[123]?")
 _PUBLIC = pattern_of(r"[\w.*?-]*\.pub")
-_FORMS = {"du": _SUMMED, "gdu": _SUMMED, "tree": _LEVELS, "find": _PUBLIC}
+_FORMS = {"du": _SUMMED, "gdu": _SUMMED, "tree": _LEVELS}
 
 
 def is_shallow(intent: Intent, reading: CallReading) -> bool:
@@ -228,12 +229,10 @@ def _listed_shortly(reading: CallReading) -> Iterator[str]:
     given, shown = Counter[str](), set[str]()
     for script in reading.scripts:
         for command in script.commands:
-            if command.program in _FORMS:
+            if command.program == "find" or command.program in _FORMS:
                 words = {word.plain for word in command.words}
                 given.update(words)
-                if _is_short(command):
-                    shown |= set()
-                else:
+                if not _is_short(command, reading.home):
                     shown |= words
     return (word for word, times in listed.items() if given[word] == times and word not in shown)
 
@@ -243,13 +242,41 @@ def _is_deep_list(intent: Intent) -> bool:
     return is_list and intent.is_deep and bool(intent.words)
 
 
-def _is_short(command: Command) -> bool:
-    form = _FORMS[command.program]
+def _is_short(command: Command, home: str) -> bool:
     words = [word.plain for word in command.arguments]
-    if command.program == "find":  # for public keys alone
-        names = [word for before, word in pairwise(words) if before in ("-name", "-iname")]
-        return bool(names) and all(map(form.fullmatch, names)) and not {"-o", "-or", "!", "-not"}.intersection(words)
+    if command.program == "find":
+        names = [word for before, word in pairwise(words) if before in _FOUND_BY]
+        enough = all if {"-o", "-or", ","}.intersection(words) else any
+        if (
+            not names
+            or not (_RUNNING | _NEGATED).isdisjoint(words)
+            or any(_may_be_secret(name, home) for name in names)
+        ):
+            return False
+        return enough(map(_is_narrow, names))
+    form = _FORMS[command.program]
     return any(form.fullmatch(word) for word in words) and not any(_ALL.fullmatch(word) for word in words)
+
+
+_FOUND_BY = ("-name", "-iname", "-path", "-ipath", "-wholename")
+_NEGATED = frozenset(("!", "-not"))
+_NARROW = pattern_of(r"[^*?\[]{2,}|.*(?<![.\w-])[\w-]{4,}.*")
+"""A name without wildcards, or with four letters of it that are more than an ending."""
+_TELLING = pattern_of(
+    r"(?i)secret|passw|token|cred|key|wallet|private|seed|auth|\benv|login|cookie|history|backup|kube|vault|ssh|aws"
+)
+
+
+def _is_narrow(name: str) -> bool:
+    return _PUBLIC.fullmatch(name) is not None or _NARROW.fullmatch(name) is not None
+
+
+def _may_be_secret(name: str, home: str) -> bool:
+    last = name.rpartition("/")[2]
+    if _PUBLIC.fullmatch(last):
+        return False
+    is_secret = any(kind_of(f"{folder}/{last}", home) in ("secret", "credential") for folder in ("", f"{home}/.any"))
+    return is_secret or _TELLING.search(name) is not None
 
 
 _ALL = pattern_of(r"-[a-zA-Z]*a[a-zA-Z]*|--all|-[Ld]?\d{2,}|[4-9]")

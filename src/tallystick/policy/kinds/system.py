@@ -30,6 +30,7 @@ KINDS: dict[str, str] = {
     "cache": "What programs keep in a home folder and fetch or make again; what is in the trash.",
     "temporary-root": "A folder for everybody's temporary files, as a whole.",
     "agent-notes": "What an agent writes for itself in its own folder: plans, lists of tasks, what it remembers.",
+    "worktree": "A working tree of the same repository that git makes beside it, or takes away where nothing is lost.",
     "discard": "A device that keeps nothing: /dev/null, the terminal, the standard streams.",
 }
 

@@ -82,15 +82,21 @@ class Guarded(msgspec.Struct, frozen=True, kw_only=True):
     """What commands of our own that it runs do to the record, other than reading it."""
 
 
-def guarded(
-    reading: CallReading, places: Places, recorder: Recorder, exists: Callable[[str], bool] = lambda path: False
-) -> Guarded:
-    """What a call does to the record. Never raises for what an agent gave.
+class Disk(NamedTuple):
+    """What is asked of the files that are there."""
 
-    Args:
-        exists: whether something is at an absolute path: what a copy of a whole folder brings along.
-    """
-    finder = _Finder(reading, places, recorder, exists)
+    exists: Callable[[str], bool] = lambda path: False
+    """Whether something is at an absolute path: what a copy of a whole folder brings along."""
+    keeps_hook: Callable[[Intent], bool] = lambda intent: False
+    """Whether a write of a project's settings leaves our hook as it is."""
+
+
+_NO_DISK = Disk()
+
+
+def guarded(reading: CallReading, places: Places, recorder: Recorder, disk: Disk = _NO_DISK) -> Guarded:
+    """What a call does to the record. Never raises for what an agent gave."""
+    finder = _Finder(reading, places, recorder, disk)
     finder.tool()
     finder.texts()
     for done in reading.done:
@@ -140,8 +146,8 @@ def _copied_into(actions: Iterable[Action], manner: _Manner) -> Iterable[Word]:
 class _Finder:
     """Collects facts of one call."""
 
-    def __init__(self, reading: CallReading, places: Places, recorder: Recorder, exists: Callable[[str], bool]) -> None:
-        self._exists = exists
+    def __init__(self, reading: CallReading, places: Places, recorder: Recorder, disk: Disk) -> None:
+        self._disk = disk
         self._reading = reading
         self._places = places.for_call()
         self._recorder = recorder
@@ -192,6 +198,8 @@ class _Finder:
         if intent.operation in _READS:
             self._read |= found
             return
+        if is_own and found & _SETTINGS and self._disk.keeps_hook(intent):
+            found = found - _SETTINGS | self._places.fixed(path, self._folders)
         if is_own and (intent.operation is Operation.UNKNOWN or not self._reading.uses.is_told):
             self._may_touch |= found
         else:
@@ -348,7 +356,7 @@ class _Finder:
         """What a copy of all that is in a folder brings along: settings that it has at the same place."""
         for root in self._places.absolute(source.text, folders):
             for path in self._places.in_projects:
-                if self._exists(f"{root}/{path}"):
+                if self._disk.exists(f"{root}/{path}"):
                     inside = Word(f"{folder.text.rstrip('/')}/{path}", folder.hidden)
                     self._touches |= self._of_word(inside, folders, deep=False) - {Kind.OTHER_SETTINGS}
 

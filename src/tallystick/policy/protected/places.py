@@ -164,6 +164,10 @@ class Places:
             return set()
         return {kind for path in self.absolute(text, folders) for kind in self._kinds(path, folders, deep=deep)}
 
+    def fixed(self, text: str, folders: Sequence[str]) -> set[Kind]:
+        """Of these, the places with a fixed path: not the settings that any project may have."""
+        return {kind for path in self.absolute(text, folders) for kind in self._met(path, False)[0]}
+
     def removed(self, text: str, folders: Sequence[str], *, deep: bool) -> set[Kind]:
         """The places that are gone when a path is removed: of a link, not what it leads to."""
         if not text or len(text) > 4096:

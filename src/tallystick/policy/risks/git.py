@@ -163,13 +163,6 @@ def _submodule(call: GitCall) -> str | None:
     return None
 
 
-def _worktree(call: GitCall) -> str | None:
-    is_removal = call.line.operand(0) == "remove" and call.line.has("-f", "--force")
-    if is_removal:
-        return _DISCARDS
-    return None
-
-
 _RULES: dict[str, Callable[[GitCall], str | None]] = {
     "push": _push,
     "branch": _branch,
@@ -181,7 +174,6 @@ _RULES: dict[str, Callable[[GitCall], str | None]] = {
     "read-tree": _when(_DISCARDS, "--reset"),
     "stash": _verbs(_DISCARDS, "drop", "clear"),
     "submodule": _submodule,
-    "worktree": _worktree,
     "reflog": _verbs(_REWRITES, "expire", "delete"),
     "gc": _prunes,
     "prune": _prunes,
