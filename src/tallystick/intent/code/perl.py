@@ -31,7 +31,7 @@ _PATTERN = pattern_of(
     re.DOTALL,
 )
 _HOME_FOLDER = pattern_of(r"""\$ENV\{['"]?HOME['"]?\}\s?\.\s?(['"])""")
-_BARE_HOME = pattern_of(r"""([,(]\s{0,3})\$ENV\{['"]?HOME['"]?\}(?=\s{0,3}(?:[,);]|\Z))""")
+_BARE_HOME = pattern_of(r"""([,(=]\s{0,3})\$ENV\{['"]?HOME['"]?\}(?=\s{0,3}(?:[,);]|\.\s?\w{1,20}\s?\(|\Z))""")
 _DIAMOND = pattern_of(r"<([^<>\s;='\"\\*?]{0,200}[*?][^<>\s;='\"\\]{0,200})>")
 """`<*.txt>`: the files that a pattern names."""
 

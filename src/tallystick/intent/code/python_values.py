@@ -16,6 +16,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from tallystick.intent.actions import HOME
+from tallystick.intent.code.pure import FUNCTIONS, Plain, made
 from tallystick.model.pattern import pattern_of
 from tallystick.model.script import ANY_ONE, CLASS, HOLE, STAR
 
@@ -247,11 +248,18 @@ def of_text(value: Value, method: str, args: Sequence[Value], named: dict[str, V
     plain = [spelled(arg) for arg in args]
     if method in _PURE and HOLE not in value.text and all(arg is not None and HOLE not in arg for arg in plain):
         return _called(value.text, method, [arg for arg in plain if arg is not None])
+    if method in ("encode", "decode") and plain_texts(args):
+        return of_plain(made("decode", [value.text, *plain_texts(args)]))
     if method in _PURE or method in ("encode", "decode", "expandtabs", "zfill", "center"):
         if method in ("encode", "decode", "strip", "rstrip"):
             return value
         return text(HOLE)
     return None
+
+
+def plain_texts(args: Sequence[Value]) -> list[str]:
+    """The arguments that are whole texts."""
+    return [arg.text for arg in args if arg.kind is Kind.TEXT and HOLE not in arg.text]
 
 
 _PURE_METHODS = """
@@ -260,11 +268,18 @@ lower upper strip rstrip lstrip replace removeprefix removesuffix title capitali
 _PURE = frozenset(_PURE_METHODS.split())
 
 
+_COUNTED = {"replace": 3, "split": 2}
+"""Methods whose last argument may be a number, and which argument that is."""
+
+
 def _called(value: str, method: str, args: list[str]) -> Value:
     if (len(value) + 1) * max(map(len, args), default=1) > LONGEST * 16:
         return text(HOLE)
+    given: list[str | int] = [*args]
+    if method in ("replace", "split") and args and args[-1].isdecimal() and len(args) == _COUNTED[method]:
+        given[-1] = int(args[-1])
     try:
-        made = getattr(value, method)(*args)
+        made = getattr(value, method)(*given)
     except (TypeError, ValueError):
         return text(HOLE)
     if isinstance(made, list):
@@ -309,7 +324,12 @@ def _renamed(known: str, method: str, new: str) -> str:
 
 
 def indexed(value: Value, key: ast.expr) -> Value:
-    """`value[key]` for a constant key."""
+    """`value[key]` for a constant key, or a slice with constant ends."""
+    if isinstance(key, ast.Slice) and value.kind in (Kind.TEXT, Kind.ITEMS) and HOLE not in value.text:
+        ends = [None if end is None else _index(end) for end in (key.lower, key.upper, key.step)]
+        if [end is None for end in ends] == [end is None for end in (key.lower, key.upper, key.step)] and ends[2] != 0:
+            part = slice(*ends)
+            return text(value.text[part]) if value.kind is Kind.TEXT else items(value.items[part])
     if (
         value.kind is Kind.ITEMS
         and (place := _index(key)) is not None
@@ -379,12 +399,53 @@ def text_given(name: str, call: Call) -> Value | None:
         return text(HOME if call.path(0) == "HOME" else HOLE)
     if name == "urllib.request.Request":
         return Value(Kind.MEMBERS, members={"url": call.at(0, "url") or UNKNOWN})
-    return _CONSTANTS.get(name)
+    return _CONSTANTS.get(name) or _pure(name, call)
+
+
+def _pure(name: str, call: Call) -> Value | None:
+    """What a function gives that only makes texts, or a list of such; None for any other."""
+    first = call.args[0] if call.args else UNKNOWN
+    if name == "map" and len(call.args) == 2 and first.text in FUNCTIONS and call.args[1].kind is Kind.ITEMS:
+        return items([_pure(first.text, Call([item], {}, call.depth)) or UNKNOWN for item in call.args[1].items])
+    if name == "reversed":
+        return items(first.items[::-1]) if first.kind is Kind.ITEMS else first
+    if name == "range":
+        return _numbers([spelled(arg) or "" for arg in call.args[:3]])
+    if name not in FUNCTIONS:
+        return None
+    given = [plain(arg) for arg in call.args]
+    known = [one for one in given if one is not None]
+    return of_plain(made(FUNCTIONS[name], known) if len(known) == len(given) else None)
+
+
+def _numbers(bounds: Sequence[str]) -> Value:
+    """What `range` gives, if that is not much."""
+    try:
+        numbers = range(*map(int, bounds))
+    except (TypeError, ValueError):
+        return UNKNOWN
+    return items([text(str(number)) for number in numbers]) if len(numbers) <= MOST_ITEMS else UNKNOWN
+
+
+def plain(value: Value) -> Plain | None:
+    """A text, or a list of texts, as functions that only make texts take them."""
+    if value.kind is Kind.ITEMS:
+        return tuple(map(within, value.items))
+    return spelled(value)
+
+
+def of_plain(found: Plain | None) -> Value:
+    """What such a function gives, as a value."""
+    if found is None:
+        return text(HOLE)
+    if isinstance(found, str):
+        return text(found)
+    return items([text(part) for part in found])
 
 
 _SAME = frozenset(
     ("os.path.abspath", "os.path.realpath", "os.path.normpath", "os.fspath", "str", "os.path.expandvars",
-     "sorted", "list", "tuple", "set", "reversed", "iter", "repr")
+     "sorted", "list", "tuple", "set", "iter", "repr")
 )  # fmt: skip
 _PATHS = frozenset(("pathlib.Path", "pathlib.PurePath", "pathlib.PosixPath", "pathlib.PurePosixPath", "anyio.Path"))
 _CONSTANTS = {

@@ -9,13 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
+from typing import TypeVar
 
 import msgspec
 
 from tallystick.intent.actions import Found, TooMuchError, or_hole
+from tallystick.intent.code.pure import FUNCTIONS, METHODS, Plain, made
 from tallystick.intent.code.tokens import Dialect, Token, tokens
 from tallystick.model.script import HOLE
 
+_T = TypeVar("_T")
 _MOST_ARGUMENTS = 64
 _MOST_IN_ARGUMENTS = 400
 """Tokens that are looked at for the arguments of one call."""
@@ -105,6 +108,7 @@ class Scan:
         self._known: dict[str, str | None] = {}
         self._depth = 0
         self._work = 0
+        self._methods_after = _METHOD_SIGNS - language.dialect.joins
 
     def placed(self, path: str | None) -> str | None:
         """A path in the folder that the program went to; a `~` that nothing replaces is a name like any other."""
@@ -182,22 +186,81 @@ class Scan:
         return place
 
     def _part(self, place: int, end: int) -> tuple[str | None, int]:
-        """One part of a text: a string, a name, a call; and the place after it."""
+        """One part of a text: a string, a name, a call, and what methods make of it; and the place after it."""
+        found, place = self._first_part(place, end)
+        while self._at(place).text in self._methods_after and (kind := METHODS.get(self._at(place + 1).text)):
+            given: tuple[Argument, ...] = ()
+            place += 2
+            if self._at(place).text == "(":
+                given, place = self.arguments(place), self._past(place)
+            found = self._made(kind, (found, *map(_plain, given)))
+        return found if isinstance(found, str) else None, place
+
+    def _first_part(self, place: int, end: int) -> tuple[Plain | None, int]:
         token = self._at(place)
-        if token.kind == "string":
-            return self.language.dialect.unescape(token.text), place + 1
-        if token.kind == "template":
-            return self.filled(token.text), place + 1
+        if token.kind in ("string", "template"):
+            read = self.language.dialect.unescape if token.kind == "string" else self.filled
+            return read(token.text), place + 1
+        if token.kind == "number":
+            return self._of_number(token, place), place + 1
+        if token.kind == "sign" and token.text in _OPENING - {"{"}:
+            after = self._past(place)
+            if self._at(after).text not in self._methods_after or after > end:
+                return None, after
+            found: Plain | None = self._listed(place) if token.text == "[" else self.text_at(place + 1, after - 1)
+            return found, after
         if token.kind != "name":
             return None, self._past(place)
         name, after = self.dotted(place)
+        owner, _, method = name.rpartition(".")
         if self._at(after).text == "(":
-            return self._deeper(partial(self.language.texts, self, self._call(name, after))), self._past(after)
+            return self._deeper(partial(self._given, self._call(name, after))), self._past(after)
         if name in self.language.constants:
             return self.language.constants[name], after
-        return self.value_of(name), after
+        if owner and method in METHODS:
+            return self._made(METHODS[method], (self._value(owner),)), after
+        return self._value(name) if self._at(after).text in self._methods_after else self.value_of(name), after
 
-    def _deeper(self, read: Callable[[], str | None]) -> str | None:
+    def _of_number(self, token: Token, place: int) -> Plain | None:
+        """A number, where a method makes a text of it: `47.chr` is one token."""
+        number, _, method = token.text.partition(".")
+        if method in METHODS:
+            return made(METHODS[method], (number,))
+        return number if self._at(place + 1).text in self._methods_after else None
+
+    def _given(self, call: Call) -> Plain | None:
+        """What a call gives: as its language says, else by a function or a method that only makes texts."""
+        found = self.language.texts(self, call)
+        if found is not None:
+            return found
+        owner, _, method = call.name.rpartition(".")
+        if call.name in FUNCTIONS:
+            return self._made(FUNCTIONS[call.name], [_plain(argument) for argument in call.args])
+        if owner and method in METHODS:
+            return self._made(METHODS[method], (self._value(owner), *map(_plain, call.args)))
+        return None
+
+    @staticmethod
+    def _made(kind: str, given: Sequence[Plain | None]) -> Plain | None:
+        known = [part for part in given if part is not None]
+        return made(kind, known) if len(known) == len(given) else None
+
+    def _value(self, name: str) -> Plain | None:
+        """The text or the list that a name is bound to."""
+        place = self._bound.get(name)
+        if place is not None and self._at(place).text == "[" and self._at(place).kind == "sign":
+            return self._listed(place)
+        return self.language.constants.get(name) or self.value_of(name)
+
+    def _listed(self, place: int) -> Plain | None:
+        """The texts of a list."""
+        return self._deeper(lambda: tuple(map(or_hole, self._items(place, self._past(place)))))
+
+    def _items(self, start: int, end: int) -> tuple[str | None, ...]:
+        inside = self._between_commas(start + 1, min(self._past(start) - 1, end))
+        return tuple(self._number(first, last) or self.text_at(first, last) for first, last in inside)
+
+    def _deeper(self, read: Callable[[], _T]) -> _T | None:
         """Something inside of something, to a bounded depth."""
         self._depth += 1
         found = None
@@ -324,11 +387,14 @@ class Scan:
     def _argument(self, start: int, end: int) -> Argument:
         start = self._next(start, end)
         part = tuple(self.program[start : min(end, start + 60)])
-        items: tuple[str | None, ...] | None = None
-        if part and part[0].text == "[" and part[0].kind == "sign":
-            inside = self._between_commas(start + 1, min(self._past(start) - 1, end))
-            items = tuple(self.text_at(first, last) for first, last in inside)
-        return Argument(self.text_at(start, end), items, part)
+        text = self.text_at(start, end)
+        items = None
+        if part and part[0].text == "[" and part[0].kind == "sign" and text is None:
+            items = self._items(start, end)
+        return Argument(text, items, part)
+
+    def _number(self, start: int, end: int) -> str | None:
+        return self._at(start).text if end == start + 1 and self._at(start).kind == "number" else None
 
     def calls(self) -> Iterator[Call]:
         """All calls of the program, unchanged in it."""
@@ -353,6 +419,16 @@ class Scan:
             place = after
 
 
+def _plain(argument: Argument) -> Plain | None:
+    """An argument as a text, a number or a list."""
+    if argument.items is not None:
+        return tuple(map(or_hole, argument.items))
+    if argument.text is None and len(argument.tokens) == 1 and argument.tokens[0].kind == "number":
+        return argument.tokens[0].text
+    return argument.text
+
+
+_METHOD_SIGNS = frozenset((".", "?.", "&.", ":"))
 _PICKS = frozenset((".", "?.", "::", "->", "&."))
 _CHANGES = frozenset(("+=", ".=", "<<", "||=", "?=", "++", "=~"))
 
