@@ -79,6 +79,7 @@ def test_a_path_of_windows_has_one_spelling(path: str) -> None:
         ("/private/tmp/x", None, "/tmp/x"),
         ("/private/var/folders/zz/T/x", None, "/var/folders/zz/T/x"),
         ("/private/x", None, "/private/x"),
+        (r"\\.\PhysicalDrive0", "/home/dev", r"\\.\PhysicalDrive0"),
         ("/System/Volumes/Data/Users/dev/x", None, "/Users/dev/x"),
         ("/users/DEV/x", "/Users/dev/project", "/Users/dev/x"),
         ("/users/dev/x", "/home/dev", "/users/dev/x"),

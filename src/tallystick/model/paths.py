@@ -38,6 +38,7 @@ _MOUNTED = pattern_of(r"(?:/proc)?/cygdrive/([A-Za-z])(?=/|\Z)|/mnt/([A-Za-z])(?
 _OF_GIT_BASH = pattern_of(r"/([A-Za-z])(?=/|\Z)")
 _SURE = pattern_of(r"/[A-Za-z]/(?:users|windows|program files(?: \(x86\))?|programdata)(?=/|\Z)", re.IGNORECASE)
 """No other system has such folders."""
+_DEVICE = pattern_of(r"[\\/]{2}\.[\\/](?![A-Za-z]:)")
 _WSL = pattern_of(r"//(?:[?.]/UNC/)?wsl(?:\$|\.localhost)/[^/]+", re.IGNORECASE)
 _SHARE = pattern_of(r"//(?:[?.]/UNC/)?(?=[^/?.])", re.IGNORECASE)
 _OF_MACOS = pattern_of(r"/private(?=/(?:tmp|var|etc)(?:/|\Z))|/System/Volumes/Data(?=/)")
@@ -110,6 +111,8 @@ def _normal(path: str, folder: str | None) -> str:
 
 @lru_cache(maxsize=2048)
 def _placed(path: str, folder: str | None) -> str:
+    if _DEVICE.match(path):
+        return path
     found = _normal(_mounted(path, sees_drives=_is_drive(folder)), folder)
     found = _OF_MACOS.sub("", found, count=1)
     if not _FOLDS.match(found):

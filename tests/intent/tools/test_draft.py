@@ -58,4 +58,5 @@ def test_a_file_that_is_not_told_is_not_known() -> None:
 
 def test_code_can_be_read_as_the_program_that_runs_it() -> None:
     assert Code("python", "x").program == ("python", "-c", "x")
-    assert Code("powershell", "x").program is None
+    assert Code("powershell", "x").program == ("pwsh", "-Command", "x")
+    assert Code("lua", "x").program is None

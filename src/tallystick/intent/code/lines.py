@@ -1,18 +1,18 @@
-"""Scripts of programs that obey line by line: vim, ed, gdb, tcl, gnuplot, PowerShell, Windows' `cmd`.
+"""Scripts of programs that obey line by line: vim, ed, gdb, tcl, gnuplot, Windows' `cmd`.
 
-Owns the commands of those that read and write files or run a shell, and how PowerShell's cmdlets and the internal
-commands, switches, variables and drives of `cmd` are said in a shell. Must not know the shell. Sources: the help of
-vim, ed(1), the manuals of gdb, Tcl, Expect and gnuplot, Microsoft's references of the Windows commands and of
-PowerShell's modules Management and Utility.
+Owns the commands of those that read and write files or run a shell, and how the internal commands, switches, variables and
+drives of `cmd` are said in a shell. Must not know the shell. Sources: the help of vim, ed(1), the manuals of gdb, Tcl, Expect
+and gnuplot, Microsoft's reference of the Windows commands.
 """
 
 import base64
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
-from tallystick.catalog.loading import Entry, load
 from tallystick.catalog.programs import programs_with
 from tallystick.intent.actions import HOME, Found
+from tallystick.intent.code.cmdlets import FACTS
+from tallystick.intent.code.powershell import read_powershell
 from tallystick.intent.code.verbs import read_verbs
 from tallystick.intent.programs.arguments import split_words
 from tallystick.model.intent import Operation
@@ -21,16 +21,6 @@ from tallystick.model.pattern import pattern_of
 _MOST_WORDS = 200
 
 
-class _Facts(Entry, frozen=True):
-    """Facts of catalog/code/windows.toml."""
-
-    silent: frozenset[str]
-    commands: Mapping[str, str]
-    folders: Mapping[str, str]
-    cmdlets: Mapping[str, str]
-
-
-_FACTS = load("code/windows", _Facts)
 _LEADING = frozenset(("call", "start", "else", "do"))
 """Words that stand before a command."""
 _INSTALLED = programs_with("script-of-cmd")
@@ -40,6 +30,7 @@ _JOINTS = pattern_of(r"(\"[^\"\n]*\"?|&&|\|\||[&|()])")
 _WORDS = pattern_of(r"(?:\"[^\"]*\"?|[^ \t\r\n\"])+")
 _SWITCH = pattern_of(r"/[A-Za-z?-][\w:+-]*(?:/[A-Za-z?-][\w:+-]{0,2})*", re.ASCII)
 _DEEP = pattern_of(r"(?:/[a-z-]{1,2})*/s(?:/[a-z-]{1,2})*", re.IGNORECASE)
+_FOR = pattern_of(r"(?i)\bfor\s+(?:/[rd]\s+)?%%?(\w)\s+in\s+\(([^()]*)\)\s+do\s+")
 _NUL = pattern_of(r"(?i)(\d?>{1,2})\s*nul\b")
 
 
@@ -61,10 +52,11 @@ def unix_folders(text: str) -> str:
     """The variables of `cmd` as those of a shell, the folders that everybody knows by their paths."""
     if "%" not in text:
         return text
-    return _VARIABLE.sub(lambda name: _FACTS.folders.get(name[1].lower(), f"${{{name[1]}}}"), text)
+    return _VARIABLE.sub(lambda name: FACTS.folders.get(name[1].lower(), f"${{{name[1]}}}"), text)
 
 
 def _said_in_shell(line: str) -> str:
+    line = _each_of(line)
     line = _NUL.sub(r"\1/dev/null", line.replace("^", "").strip().lstrip("@"))
     said, part = "", ""
     for piece in _JOINTS.split(line):
@@ -76,6 +68,14 @@ def _said_in_shell(line: str) -> str:
     return said + _command(part, said)
 
 
+def _each_of(line: str) -> str:
+    """`for %f in (*.log) do del "%f"`: the command, with the set in the place of the variable."""
+    found = _FOR.search(line)
+    if found is None:
+        return line
+    return line[: found.start()] + re.sub(rf'"?%%?(?:~\w*)?{found[1]}"?', lambda _: found[2], line[found.end() :])
+
+
 def _command(text: str, before: str) -> str:
     """One command; what stands before it in the line is known."""
     words = _WORDS.findall(text)[:_MOST_WORDS]
@@ -85,13 +85,13 @@ def _command(text: str, before: str) -> str:
     name = ""
     if words:
         name = words[0].strip('"').lower()
-    if not words or name in _FACTS.silent or name.startswith(("::", ":")):
+    if not words or name in FACTS.silent or name.startswith(("::", ":")):
         return ""
     if name in ("echo", "echo."):
         return " ".join([name.rstrip("."), *(word if ">" in word[:2] else _quoted(word) for word in words[1:])])
     if name == "set":
         return ""
-    said = _FACTS.commands.get(name.removesuffix(".exe"))
+    said = FACTS.commands.get(name.removesuffix(".exe"))
     if said is None:
         return " ".join([_program(words[0], before), *map(_quoted, words[1:])])
     is_deep = any(map(_DEEP.fullmatch, words[1:]))
@@ -272,44 +272,6 @@ def _at_home(path: str) -> str:
     return path
 
 
-# PowerShell -----------------------------------------------------------------------------------------------------------
-
-_NAMED = pattern_of(
-    r"\s-(?:Path|LiteralPath|FilePath|Uri|Url|Source|Destination|Filter|Pattern|ArgumentList|Value|ItemType\s+\S+|Encoding\s+\S+"
-    r"|ErrorAction\s+\S+|Raw|Force|Confirm:\$false|UseBasicParsing|NoNewline|Name)(?=\s|$|\|)",
-    re.IGNORECASE,
-)
-_SENDS = pattern_of(r"\s-(?:Body|InFile)\s+", re.IGNORECASE)
-_OUT = pattern_of(r"\s-OutFile\s+", re.IGNORECASE)
-_RECURSE = pattern_of(r"\s-r(?:ec(?:u(?:r(?:se?)?)?)?)?(?::\$true)?(?=[\s;|)}]|$)", re.IGNORECASE)
-_PROFILE = pattern_of(r"\$PROFILE\b(?:\.\w{1,40})?", re.IGNORECASE)
-_TRANSFERS = pattern_of(
-    r"\bstart-bitstransfer\s+(?:-source\s+)?([^\s;|-]\S{0,500})\s+(?:-destination\s+)?([^\s;|-][^\s;|]{0,300})",
-    re.IGNORECASE,
-)
-_HANDED_ON = pattern_of(
-    r"(?<![\w-])(?:get-childitem|gci|ls|dir)\s+(?:-(?:literal)?path\s+)?([^\s|;*-][^\s|;*]{0,300})(?:\s+-(?:recurse|force|r|fo|file|directory))*"
-    r"\s*\|\s*(?:(?:foreach-object|foreach|%)\s*\{\s*)?(?:remove-item|ri|rm|del|erase)\b",
-    re.IGNORECASE,
-)
-"""All that a folder holds is handed on to be deleted; what is chosen among it is not."""
-_DELETES_FILES = pattern_of(r"\[(?:System\.)?IO\.(?:Directory|File)\]::Delete\(([^)\n]{1,500})\)", re.IGNORECASE)
-_POST = pattern_of(r"\s-Method\s+(\w+)", re.IGNORECASE)
-_FOLDERS = pattern_of(
-    r"\$\{?env:(APPDATA|LOCALAPPDATA|TEMP|TMP|SystemRoot|windir|SystemDrive|ProgramFiles|ProgramData)\}?", re.I
-)
-_HOME_FOLDER = pattern_of(r"\$(?:env:)?(?:USERPROFILE|HOME)\b|\$\{?env:HOME\}?|\$HOME\b", re.IGNORECASE)
-_FIRST = pattern_of(r"(?<![\w.$-])([A-Za-z]+(?:-[A-Za-z]+)?)(?=[\s(]|$)")
-_ASSIGNS = pattern_of(r"^\s*\$[\w:]{1,80}\s*=\s*(?=[A-Za-z(&])")
-
-
-def read_powershell(text: str, found: Found) -> None:
-    """Note what a script of PowerShell does: its cmdlets are said in the words of a shell."""
-    found.is_unknown = bool(text.strip())
-    found.runs("sh", "\n".join(_said(line) for line in _each(text)).replace("\\", "/"))
-    read_verbs(_HOME_FOLDER.sub("~", text).replace("\\", "/"), found)
-
-
 def read_encoded(text: str, found: Found) -> None:
     """Note what `-EncodedCommand` runs: base64 of a script in UTF-16."""
     found.is_unknown = True
@@ -317,36 +279,6 @@ def read_encoded(text: str, found: Found) -> None:
         found.runs("powershell", base64.b64decode(text, validate=False).decode("utf-16-le", "replace"))
     except ValueError:
         return
-
-
-def _folder(found: re.Match[str]) -> str:
-    return unix_folders(f"%{found[1]}%")
-
-
-def _said(line: str) -> str:
-    if line.lstrip().startswith("#"):
-        return ""
-    line = unix_drives(_FOLDERS.sub(_folder, _HOME_FOLDER.sub("$HOME", line)))
-    line = _PROFILE.sub("$HOME/Documents/PowerShell/Microsoft.PowerShell_profile.ps1", line)
-    line = _TRANSFERS.sub(r"curl \1 -o \2", line)
-    line = _HANDED_ON.sub(r"Remove-Item -Recurse \1; ", line)
-    line = _DELETES_FILES.sub(lambda found: f"Remove-Item -Recurse {found[1].partition(',')[0]}", line)
-    is_deep = _RECURSE.search(line) is not None
-    post = _POST.search(line)
-    line = _RECURSE.sub("", _NAMED.sub(" ", line))
-    line = _SENDS.sub(" -d @", _OUT.sub(" -o ", line))
-    if post is not None:
-        line = line.replace(post[0], f" -X {post[1]}")
-
-    def cmdlet(match: re.Match[str]) -> str:
-        said = _FACTS.cmdlets.get(match[1].lower())
-        if said is None:
-            return match[0]
-        if said == "rm" and is_deep:
-            return f"{said} -r"
-        return said
-
-    return _FIRST.sub(cmdlet, _ASSIGNS.sub("", line)).replace("eval (", "eval $(")
 
 
 READERS: dict[str, Callable[[str, Found], None]] = {

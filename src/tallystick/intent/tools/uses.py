@@ -43,7 +43,8 @@ class Code(msgspec.Struct, frozen=True):
         return (*words, self.text)
 
 
-_PROGRAMS = {"python": ("python", "-c"), "javascript": ("node", "-e"), "sql": ("sqlite3", ":memory:")}
+_PROGRAMS = {"python": ("python", "-c"), "javascript": ("node", "-e"), "sql": ("sqlite3", ":memory:"),
+             "powershell": ("pwsh", "-Command")}  # fmt: skip
 
 
 class Uses(msgspec.Struct, frozen=True, kw_only=True):

@@ -413,9 +413,7 @@ class _Finder:
         if is_below(path, trusted):
             return Place.TRUSTED
         is_at_home = is_below(path, (home,))
-        if is_below(path, self._own_temporary if is_at_home else self._temporary):
-            return Place.TEMPORARY
-        if is_temporary(path) and not (is_at_home and is_temporary(home)):
+        if is_below(path, self._own_temporary if is_at_home else self._temporary) or is_temporary(path, home):
             return Place.TEMPORARY
         # Where it is not told in which folder the agent works, it is not known what lies outside of that.
         if workspace is None:

@@ -169,9 +169,6 @@ def _code(code: Code, environment: Environment) -> Iterator[Reading]:
         commands, text = commands_in(code.text)
         yield from (read_effects(command, environment) for command in commands)
         code = Code(code.language, text)
-    if code.language == "powershell":
-        yield read_argv_effects(("pwsh", "-Command", code.text), environment)
-        return
     if code.program is not None:
         yield read_argv_effects(code.program, environment)
         return

@@ -108,9 +108,12 @@ def _is_inner(folder: str, workspace: str | None) -> bool:
     )
 
 
-def is_temporary(path: str) -> bool:
+def is_temporary(path: str, home: str) -> bool:
     """Whether a path lies in a folder for everybody's temporary files, or in that of a user."""
-    return _TEMPORARY.match(plain(path) + "/") is not None
+    folder, own = plain(path) + "/", plain(home) + "/"
+    if folder.startswith(own):
+        return folder.startswith("appdata/local/temp/", len(own))
+    return _TEMPORARY.match(folder) is not None
 
 
 def whole(path: str) -> str:

@@ -118,8 +118,8 @@ def _outside(words: Sequence[Word], folder: str | None, reading: CallReading) ->
         is_of_home = _is_below(path, reading.home)
         if (
             is_of_home
-            or (has_force and not is_temporary(path))
-            or not (path.startswith(_OF_PROGRAMS) or is_temporary(path))
+            or (has_force and not is_temporary(path, reading.home))
+            or not (path.startswith(_OF_PROGRAMS) or is_temporary(path, reading.home))
         ):
             return path
     return None
