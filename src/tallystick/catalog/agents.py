@@ -321,6 +321,8 @@ class Conventions(Entry, frozen=True, kw_only=True):
     """By word: the words after it with which an agent's command changes what it loads or may do."""
     assumed: str
     """The agent that a call is judged as where its record or its question names none."""
+    powershell_on_windows: frozenset[str]
+    """Agents whose tool for shell commands runs PowerShell there. Others bring bash along, or have a tool for each."""
 
 
 AGENTS: Mapping[str, AgentFacts] = MappingProxyType(

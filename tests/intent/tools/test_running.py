@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from tallystick.intent.tools.uses import Code
+from tallystick.intent.tools.calls import uses_of
+from tallystick.intent.tools.uses import Code, ToolCall
 from tests.intent.tools.cases import lines, uses
 from tests.support.cases import each, each_case
 
@@ -85,3 +86,9 @@ def test_a_task_of_an_editor_is_a_program_or_a_line() -> None:
     assert uses("create_and_run_task", {"workspaceFolder": "/w", "task": task}).programs == (("rm", "-r", "a"),)
     assert uses("create_and_run_task", {"task": {"command": "rm -r a"}}).commands == ("rm -r a",)
     assert uses("shell", {"command": {"argv": ["rm", "-r", "a"]}}).programs == (("rm", "-r", "a"),)
+
+
+@each("agent, folder, codes", [("codex", r"C:\work", 1), ("codex", "/mnt/c/work", 0), ("claude-code", r"C:\work", 0)])
+def test_some_agents_speak_powershell_on_windows(agent: str, folder: str, codes: int) -> None:
+    found = uses_of(ToolCall(tool="shell_command", args={"command": "ls"}, folder=folder, agent=agent))
+    assert (len(found.codes), len(found.commands)) == (codes, 1 - codes)

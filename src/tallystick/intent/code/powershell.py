@@ -307,7 +307,7 @@ class _Renderer:
             node = unwrapped(node.named_children[0])
         if node.type in ("array_literal_expression", "range_expression"):
             return [word for child in node.named_children for word in self.words(child, is_path=is_path)]
-        if node.type in ("parenthesized_expression", "statement_list", "pipeline", "pipeline_chain", "sub_expression"):
+        if node.type in _STATEMENTS_AS_WORDS:
             inner = unwrapped(node.named_children[0]) if node.named_child_count == 1 else node
             if inner is not node and inner.type not in ("command", "pipeline_chain", "pipeline", "statement_list"):
                 return self.words(inner, is_path=is_path)
@@ -450,6 +450,9 @@ def _bare(text: str, *, is_path: bool) -> ShellWord:
     return literal(text)
 
 
+_STATEMENTS_AS_WORDS = frozenset(
+    ("parenthesized_expression", "statement_list", "pipeline", "pipeline_chain", "sub_expression", "array_expression")
+)
 _EXPRESSIONS = frozenset(("logical_expression", "invokation_expression", "array_literal_expression"))
 _NO_WORDS = frozenset(
     ("command_argument_sep", "redirection", "comment", "stop_parsing", "comparison_operator", "format_operator")

@@ -22,9 +22,10 @@ _SIGNS, _MOST_SIGNS = "|(){$[,=", 3000
 _LONG = pattern_of(r"@'\r?\n.*?\n'@|@\"\r?\n.*?\n\"@", re.DOTALL)
 _FIXED = pattern_of(
     r"(?P<comment>(?:(?<=\s)|\A)(?:#[^\n]*|<#.*?#>))|(?P<kept>@'\r?\n.*?\n'@|@\"\r?\n.*?\n\"@|\"(?:[^\"`]|`.|\"\")*\")"
-    r"|(?P<null>[\d*]?>\s*\$null\b)|(?P<code>(?<![\w.$-])(?:iex|invoke-expression)(?=\())|(?P<input>(?<=\s)-(?=\s*(?:[|;\n]|\Z)))"
+    r"|(?P<null>[\d*]?>\s*\$null\b)|(?P<code>(?<![\w.$-])(?:iex|invoke-expression)(?=\())|(?P<input>(?<=\s)(?:--(?=\s)|-(?=\s*(?:[|;\n]|\Z))|-[A-Za-z]{1,3}\d\w{0,20}(?=\s)))"
     r"|(?P<start>(?:\A|(?<=[;\n{(|&]))[ \t]*(?:~|[\w.-]*)/[^\s;|&(){}'\"$,]*)"
     r"|(?P<list>(?<=\s)[\w.\\/:~-]*[A-Za-z.][\w.\\/:~-]*(?:,[ \t]*[\w.\\/:~-]+)+(?=[\s;|)}]|\Z))"
+    r"|(?<=\d)(?P<unit>[kmgtp]b\b)"
     r"|(?P<comma>(?<=[\w'\")\]}*]),[ \t]+(?=[\w'\"$@(\[*]))"
     r"|(?P<option>(?<=\s)--?[\w-]+=)(?P<value>'[^']*'|\"[^\"]*\"|[^\s;|'\")}]*)"
     r"|(?P<text>'(?:[^']|'')*')"
@@ -66,7 +67,7 @@ def parse(text: str) -> Node:
 
 def _fixed(text: str) -> str:
     def whole(match: re.Match[str]) -> str:
-        if match["comment"]:
+        if match["comment"] or match["unit"]:
             return ""
         if match["list"]:
             return ",".join(f"'{each.strip()}'" for each in match["list"].split(","))
@@ -75,7 +76,7 @@ def _fixed(text: str) -> str:
         if match["null"] or match["comma"]:
             return "," if match["comma"] else ""
         if match["code"] or match["input"]:
-            return f"{match['code']} " if match["code"] else "'-'"
+            return f"{match['code']} " if match["code"] else f"'{match['input']}'"
         if match["option"]:
             return f'"{match["option"]}{match["value"].strip(chr(39) + chr(34))}"'
         return f'"{match["path"]}"' if match["path"] else match[0]

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import json
 
+from tallystick.catalog.agents import CONVENTIONS
 from tallystick.intent.tools.arguments import NAMES, has_blank, members_of, objects_among, strings, text_among
 from tallystick.intent.tools.draft import Draft
 from tallystick.intent.tools.paths import printable
 from tallystick.intent.tools.uses import Code
 from tallystick.model.intent import Domain, Operation
+from tallystick.model.paths import System
 from tallystick.model.step import Json
 
 _LANGUAGES = {"js": "javascript", "node": "javascript", "ts": "javascript", "typescript": "javascript", "py": "python",
@@ -29,6 +31,9 @@ def shells(draft: Draft) -> None:
         not draft.commands and not draft.programs
     ):  # under no name that is known, or in no known form: any text may be it
         take(draft, [text for name, text in strings(draft.args) if name not in _TALK], 0)
+    if draft.system is System.WINDOWS and draft.agent in CONVENTIONS.powershell_on_windows:
+        draft.codes += [Code("powershell", text) for text in draft.commands]
+        draft.commands.clear()
 
 
 def runs_task(draft: Draft) -> None:
