@@ -13,8 +13,6 @@ from collections.abc import Iterator
 from functools import lru_cache
 from hashlib import sha256
 
-from msgspec.structs import replace
-
 from tallystick.intent.actions import Reading
 from tallystick.intent.code.notebooks import cells, in_cell
 from tallystick.intent.shell.commands import Environment
@@ -233,13 +231,20 @@ def _ordered(code: Code, home: str) -> set[str]:
         lines = [line for line in text.splitlines() if may_have_tags(line)][:_MOST_LINES]
         return {tag for line in lines for tag in _ordered(Code(code.language, line), home)}
     tags = _of_reading(reading, text, home) & (RUN_UNSEEN if code.is_run else ORDERED)
-    whole = (one for one in reading.effects.intents if one.target.endswith("/*"))
-    emptied = (replace(one, target=one.target[:-2], is_pattern=False) for one in whole)
-    if any(grave(one, Settings(), home=home, workspace=_WORKSPACE) == "deletes-home" for one in emptied):
+    if any(_deletes_home(one, home) for one in reading.effects.intents):
         tags.add("deletes-home")
     if _MAY_LEAK.search(text) and _leaks(_as_call(reading, text, home)):
         tags.add("leaks")
     return tags
+
+
+def _deletes_home(intent: Intent, home: str) -> bool:
+    """Whether all of a home folder is deleted, or a whole folder in it that no program keeps for itself."""
+    if intent.operation is not Operation.DELETE or not (intent.is_deep and intent.is_known):
+        return False
+    target = intent.target.removesuffix("/*").rstrip("/")
+    above, _, name = target.rpartition("/")
+    return target in ("", home) or (above == home and name[:1] not in (".", "*"))
 
 
 def _leaks(whole: CallReading) -> bool:

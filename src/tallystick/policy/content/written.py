@@ -6,10 +6,12 @@ the text says. Only what is new counts: what stood there before is no one's doin
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 
 from tallystick.intent.tools.arguments import plain_name
 from tallystick.model.intent import Domain, Intent, Operation
+from tallystick.model.pattern import pattern_of
 from tallystick.model.step import Json
 from tallystick.policy.calls.reading import CallReading
 from tallystick.policy.world import Content, World
@@ -112,10 +114,21 @@ def _is_same(one: Intent, other: Intent) -> bool:
 def _said(reading: CallReading) -> Iterator[str]:
     """What is in the commands and in the code that runs: which of it goes into the file is unknown."""
     yield from reading.texts
+    yield from (_ESCAPE.sub(_escaped, text) for text in reading.texts if "\\" in text)
     for script in reading.scripts:
         yield "\n".join(" ".join((*(word.plain for word in command.words), command.fed)) for command in script.commands)
     for snippet in reading.snippets:
         yield snippet.text
+
+
+_ESCAPE = pattern_of(r"\\(?:x([0-9a-fA-F]{2})|[nt])")
+
+
+def _escaped(found: re.Match[str]) -> str:
+    """What printf, echo and code write for an escape."""
+    if found[1]:
+        return chr(int(found[1], 16))
+    return {"\\n": "\n", "\\t": "\t"}[found[0]]
 
 
 # Edits ---------------------------------------------------------------------------------------------------------------
