@@ -159,10 +159,10 @@ def take_labels(path: Path, labels: Labels) -> int:
 def table(found: RealWork) -> Iterator[str]:
     """The figures, as lines of Markdown."""
     per = 1000 / max(found.calls, 1)
-    yield f"{found.calls:,} calls of {found.sessions:,} sessions: {found.stops} stopped in {found.sessions_stopped} sessions "
     yield (
-        f"({found.stops * per:.2f} of 1,000 calls); wrongly {found.wrong} in {found.sessions_wrongly_stopped} sessions "
-        f"({found.wrong * per:.2f} of 1,000); not labelled {found.unlabelled}.\n"
+        f"{found.calls:,} calls of {found.sessions:,} sessions: {found.stops} stopped ({found.stops * per:.2f} of 1,000) in "
+        f"{found.sessions_stopped} sessions; wrongly {found.wrong} ({found.wrong * per:.2f} of 1,000) in "
+        f"{found.sessions_wrongly_stopped} sessions; not labelled {found.unlabelled}.\n"
     )
     yield "| rule | stops | of 1,000 calls | sessions | wrong | not labelled |"
     yield "|---|---|---|---|---|---|"

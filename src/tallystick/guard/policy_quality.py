@@ -248,6 +248,8 @@ class Machine:
     def prepare(self, case: Case) -> None:
         """Make the files and links that a case begins with."""
         folder = Path(self.filled(case.folder))
+        if case.is_repository:
+            self.commit(folder)  # there before its files: one of them may be named as the folder is
         for path, text in case.files.items():
             self.write(self.filled(path), self.filled(text), folder)
         for path, target in case.links.items():
