@@ -302,11 +302,11 @@ def test_a_session_that_read_nothing_has_no_markers(work: Work) -> None:
         ("Bash", {"command": "cat config/secrets.yaml"}, "api_key: k3J9sQ2vXwLm0pZr7TbY4cN8\n"),
         ("Bash", {"command": "cat config/secrets.yaml"}, "short\n"),
         ("Bash", {"command": "cat notes.txt"}, "GITHUB_TOKEN=ghp_abcdefghijklmnopqrstuvwxyz0123456789\n"),
-        ("Bash", {"command": "kubectl get secret db -o yaml"}, "data: {}\n"),
+        ("Bash", {"command": "kubectl get secret db -o yaml"}, "data:\n  password: aHVudGVyMjpodW50ZXIy\n"),
         ("Bash", {"command": "printenv DATABASE_URL"}, "postgres://app:k3J9sQ2vXw@db.example.org/app\n"),
         ("Grep", {"pattern": "key", "path": "config", "output_mode": "content"}, "secrets.yaml: api_key: k3J9sQ2vXwLm0pZr7TbY4cN8"),  # noqa: E501
-        ("Bash", {"command": "gh auth token"}, "x\n"),
-        ("Bash", {"command": "env"}, "PATH=/bin\n"),
+        ("Bash", {"command": "gh auth token"}, "gho_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8\n"),
+        ("Bash", {"command": "env"}, "GITHUB_TOKEN=ghp_abcdefghijklmnopqrstuvwxyz0123456789\n"),
     ],
 )  # fmt: skip
 def test_a_secret_that_was_read_marks_the_session(work: Work, tool: str, args: dict[str, str], result: str) -> None:

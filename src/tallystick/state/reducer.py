@@ -17,7 +17,7 @@ from tallystick.model.intent import Domain, Intent
 from tallystick.model.plain_text import plain_text
 from tallystick.model.recorded import Recorded, legible_step
 from tallystick.model.step import Json
-from tallystick.policy.taint.origins import TAKES
+from tallystick.policy.taint.origins import PUTS, TAKES
 from tallystick.policy.taint.secret_output import shows_secret
 from tallystick.policy.taint.untrusted_input import Done, Earlier, Found, Hearing
 from tallystick.state.approvals import asked_about
@@ -277,7 +277,8 @@ class _Turn:
             self._put(files=self.state.files.loosen(moment_of(step)))
         output = step.values.get("content.output")
         is_marked = step.meta.get("scrubbed") is not None
-        is_read = self._finish(pending, _output_text(output), is_marked=is_marked)
+        told = None if "unsearched" in step.meta else _output_text(output)
+        is_read = self._finish(pending, told, is_marked=is_marked)
         if is_marked and (is_read or not any(map(_is_taken, pending.deed.effects.intents))):
             self._show(step, pending.step if is_read else f"?{pending.step}")
 
@@ -361,6 +362,9 @@ class _Turn:
         gives = shows_secret(
             deed.effects, output or "", root=self.state.workspace, is_marked=is_marked, is_shared=known.is_shared
         )
+        sensitive = deed.sensitive
+        if output is not None and not is_marked:
+            sensitive = _still_sensitive(deed)
         done = Done(
             step=pending.step,
             tool=pending.tool,
@@ -369,9 +373,9 @@ class _Turn:
             output=output,
             folder=deed.folder or "",
             is_unlisted=deed.is_unlisted,
-            is_sensitive=gives or bool(deed.sensitive),
+            is_sensitive=gives or bool(sensitive),
         )
-        if not is_marked and any(one.startswith(_PRINTS) for one in deed.sensitive):
+        if output is None and any(one.startswith(_PRINTS) for one in sensitive):
             self._put(has_unseen=True)
         if deed.values:
             self._put(taken=self.state.taken.put({pending.step: deed.values}, _MOST_TAKEN))
@@ -382,9 +386,9 @@ class _Turn:
         is_new = (len(hearing.sensitive), hearing.sensitive[-1:]) != (len(before), before[-1:])
         if is_new:
             self._note_sensitive(hearing.sensitive[-1:])
-        elif gives or deed.sensitive:
-            self._note_sensitive(tuple(f"{what} ({pending.step})" for what in deed.sensitive or (_what(pending),)))
-        return gives or is_new or bool(deed.sensitive)
+        elif gives or sensitive:
+            self._note_sensitive(tuple(f"{what} ({pending.step})" for what in sensitive or (_what(pending),)))
+        return gives or is_new or bool(sensitive)
 
     def _note_sensitive(self, what: tuple[str, ...]) -> None:
         sensitive = tuple(dict.fromkeys((*self.state.sensitive, *what)))[-_MOST_SENSITIVE:]
@@ -414,6 +418,13 @@ _STAY = frozenset(("tool_result", "decision", "permission", "security_decision")
 def _stood_before(intent: Intent) -> bool:
     """Whether an intent of a script that failed has happened: a shell reports how its last statement ended."""
     return not intent.is_last
+
+
+def _still_sensitive(deed: CallEffects) -> tuple[str, ...]:
+    """What a call reads that is a secret, where all that it printed is on record and holds none: files, or into files."""
+    if any(one.domain is Domain.FILE and one.operation in PUTS for one in deed.effects.intents):
+        return deed.sensitive
+    return tuple(one for one in deed.sensitive if one.startswith("/"))
 
 
 def _is_taken(intent: Intent) -> bool:
