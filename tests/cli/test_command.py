@@ -59,6 +59,8 @@ def test_the_commands_are_those_of_this_version() -> None:
             f"tally policy {word}"
             for word in ("list", "show", "words", "schema", "check", "test", "explain", "backtest", "suggest")
         ),
+        *(f"tally policy {word}" for word in ("add", "allow", "release", "restore")),
+        *(f"tally policy grants {word}" for word in ("list", "add", "revoke", "suggest")),
         *(f"tally signer {word}" for word in ("init", "run", "status", "verify", "restore", "recover", "leave")),
         *(f"tally anchor {word}" for word in ("status", "git", "tsa", "nats", "list", "verify", "stop")),
         "tally secrets scan",
@@ -148,7 +150,7 @@ WORKS_WITHOUT = (
     "service status",
     "service unit",
     "signer run",
-    *(f"policy {word}" for word in ("list", "show", "words", "schema", "check", "test", "explain")),
+    *(f"policy {word}" for word in ("add", "list", "show", "words", "schema", "check", "test", "explain")),
 )
 NEEDS_NO_STORE = {f"tally {words}" for words in (*MAKES_A_STORE, *WORKS_WITHOUT)}
 
@@ -176,6 +178,11 @@ def test_what_cannot_run_without_a_store_is_1_with_a_hint(tally: Tally, name: st
         "tally alert show": ("1",),
         "tally alert ack": ("1",),
         "tally alert feedback": ("1", "confirmed"),
+        "tally policy add": ("deny", "write", "infra/prod/**"),
+        "tally policy allow": ("1", "--here"),
+        "tally policy release": ("1",),
+        "tally policy grants add": ("1",),
+        "tally policy grants revoke": ("abcd:1",),
         "tally export": ("abcd", "--format", "jsonl"),
         "tally anchor git": ("anchors.git",),
         "tally anchor tsa": ("http://127.0.0.1:9",),

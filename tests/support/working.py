@@ -127,7 +127,7 @@ class Work:
         meta: dict[str, Json] = {"tool": tool, "corr": corr}
         step = self._step(session, "tool_call", corr, meta, {"content.args": args})
         taken = self.session_writer.add(agent, step)
-        if decision.effect is not Effect.ALLOW:
+        if decision.effect is not Effect.ALLOW or decision.grants:
             self.session_writer.add(agent, decided_step(step, decision))
         if decision.effect is not Effect.DENY:
             for path, text in (leaves or {}).items():

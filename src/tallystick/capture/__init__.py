@@ -13,6 +13,7 @@ __all__ = [
     "http",
     "installation",
     "loopback",
+    "loose_work",
     "peers",
     "place",
     "processes",

@@ -91,6 +91,8 @@ class Hooks(Entry, frozen=True, kw_only=True):
     """The one of them that waits for our answer."""
     asking: Asking
     """What the agent does with `ask`."""
+    allows: bool = False
+    """An *allow* keeps its own question away."""
     rests: tuple[str, ...] = ()
     """The events after which the agent has done what it was asked, and waits."""
     because: str = ""

@@ -7,6 +7,8 @@ __all__ = [
     "differing",
     "explain",
     "fallback_decision",
+    "grant_folder",
+    "grants",
     "live_world",
     "own_rules",
     "plain_calls",
@@ -16,5 +18,6 @@ __all__ = [
     "policy_quality",
     "policy_rules",
     "rule_usage",
+    "set_aside",
     "suggest",
 ]

@@ -24,18 +24,24 @@ from tallystick.capture.tracking import load_git, repository_of, tracking_of
 from tallystick.catalog.agents import Base, folder_variables, hook_switches
 from tallystick.graph import rules
 from tallystick.guard.call_effects import Deeds, deed_of, recorded_deed
+from tallystick.guard.call_grants import CallGrants
+from tallystick.guard.discards import threatened, without_needless
+from tallystick.guard.grant_folder import KeptGrants
 from tallystick.guard.judgement import LAG_US, MOST_CHARACTERS, Judgement, NotedWorld
 from tallystick.guard.leaving import secrets_in
 from tallystick.guard.live_world import LiveWorld, inspect_written
 from tallystick.guard.policies import Policies, detectors
 from tallystick.guard.recorded_context import Moment, OnRecord
+from tallystick.guard.removals import Removals
 from tallystick.guard.unread_history import WorstHistory, cautious
+from tallystick.hook_looks import only_looks
 from tallystick.journal.home import Home
-from tallystick.model.decision import Call, Decision
+from tallystick.model.decision import Call, Decision, Effect
 from tallystick.model.intent import Domain, Operation
 from tallystick.model.paths import placed
 from tallystick.policy.calls.acts import is_below
 from tallystick.policy.calls.reader import read_call
+from tallystick.policy.calls.reading import CallReading
 from tallystick.policy.content.inspection import order_tags
 from tallystick.policy.facts import Act, Action, Facts, FileFacts, Place
 from tallystick.policy.judging import Ground, judged
@@ -105,6 +111,8 @@ class Decider:
         )
 
         self._home = home
+        self._grants = KeptGrants(home)
+        self._removals = Removals(home, lambda path, text: self._is_secret(path) or LiveWorld().has_secret(text))
         self._deeds = Deeds()
         self._beside = Knowledge(
             read=self._recorded,
@@ -121,7 +129,7 @@ class Decider:
 
     def facts(self, call: Call) -> Facts:
         """What is known of a call that is about to be made."""
-        return self._facts(call, LiveWorld(self._record.before(call)))
+        return self._facts(call, LiveWorld(self._record.before(call)))[1]
 
     def facts_at(self, call: Call, moment: Moment) -> Facts:
         """What was known of a call at an earlier moment, from the journals alone; files are as they are now."""
@@ -157,15 +165,15 @@ class Decider:
         """Whether all that the session of a call has done is read."""
         return self._record.before(call).is_whole
 
-    def _facts(self, call: Call, world: World) -> Facts:
+    def _facts(self, call: Call, world: World) -> tuple[CallReading, Facts]:
         settings = self.policies.settings
-        reading, facts = judged(call, self._ground, world, settings, detectors())
+        reading, facts = self._judged(call, world)
         deed = deed_of(reading, facts, world, settings)
         taken = [file.path for act in facts.acts if (file := _secret_taken(act)) is not None]
         if taken:
             deed = msgspec.structs.replace(deed, values=secrets_in(taken, self._record.values))
         self._deeds.note(call, deed)
-        return facts
+        return reading, facts
 
     def warm(self) -> None:
         """Read what is on record of the newest sessions, so that no call waits for it."""
@@ -175,7 +183,11 @@ class Decider:
 
     def facts_in(self, world: World, call: Call) -> Facts:
         """What is known of a call in a world that is given."""
-        return judged(call, self._ground, world, self.policies.settings, detectors())[1]
+        return self._judged(call, world)[1]
+
+    def _judged(self, call: Call, world: World) -> tuple[CallReading, Facts]:
+        reading, facts = judged(call, self._ground, world, self.policies.settings, detectors())
+        return reading, without_needless(reading, facts, world)
 
     def decide(self, call: Call) -> Decision:
         """What the policies say of a call.
@@ -190,16 +202,36 @@ class Decider:
         at_us = time.time_ns() // 1000
         before = self._record.before(call)
         world = NotedWorld(LiveWorld(before))
-        decision = self._decided(self._facts(call, world))
+        reading, facts = self._facts(call, world)
+        grants = CallGrants(call, facts, world, self._grants.in_force(), self._grants.take)
+        decision = self._decided(facts, grants)
         if before.is_whole:
-            self._note(call, decision, world, before.read, at_us)
-            return decision
-        worst = self._decided(self.facts_in(LiveWorld(WorstHistory(before)), call))
+            if grants.is_of_record:
+                self._note(call, decision, world, before.read, at_us)
+            return self._told(call, decision, reading, grants)
+        worst = self._decided(self.facts_in(LiveWorld(WorstHistory(before)), call), grants)
         return cautious(decision, worst, is_interactive=self.policies.settings.is_interactive)
+
+    def _told(self, call: Call, decision: Decision, reading: CallReading, grants: CallGrants) -> Decision:
+        """A decision with what the call would remove, if it may run, or with that it is known to be harmless."""
+        settings = self.policies.settings
+        if settings.answers_allow and decision == Decision(policy=decision.policy):
+            said = {"tool_name": call.tool, "tool_input": call.args, "cwd": call.cwd}
+            return msgspec.structs.replace(decision, is_plain=only_looks(str(self._home.folder), call.agent, said))
+        if decision.effect is Effect.DENY or not grants.removing:
+            return decision
+        found = tuple(threatened(reading, grants.removing))
+        return self._removals.told(call, decision, found, settings.keep_megabytes)
 
     def decide_in(self, world: World, call: Call) -> Decision:
         """What the policies in force now say of a call in a world that is given. Raises PolicyError."""
-        return self._decided(self.facts_in(world, call))
+        facts = self.facts_in(world, call)
+        return self._decided(facts, CallGrants(call, facts, world))
+
+    def call_key(self, call: Call) -> str | None:
+        """The digest by which a person lets a call through once, with the files that it runs as they are now."""
+        world = LiveWorld(self._record.before(call))
+        return CallGrants(call, self.facts_in(world, call), world).call_key()
 
     def _note(self, call: Call, decision: Decision, world: NotedWorld, read: Mapping[str, int], at_us: int) -> None:
         if world.size <= MOST_CHARACTERS:
@@ -214,8 +246,8 @@ class Decider:
                 )
             )
 
-    def _decided(self, facts: Facts) -> Decision:
-        return self.policies.in_force(facts.root).decide(facts, self.policies.settings)
+    def _decided(self, facts: Facts, grants: CallGrants) -> Decision:
+        return grants.told(self.policies.in_force(facts.root).decide(facts, self.policies.settings, grants))
 
     def look_after(self, call: Call) -> Decision:
         """What the policies say of the content that a call has left in the files that it wrote. It may have been made or not.
@@ -229,7 +261,7 @@ class Decider:
         ]
         acts = tuple(_as_found(file, Path(self._ground.home)) for file in written[:_MOST_LOOKED_AT] if file.is_known)
         found = msgspec.structs.replace(facts, acts=tuple(act for act in acts if act is not None))
-        return self._decided(found)
+        return self.policies.in_force(found.root).decide(found, self.policies.settings)
 
     def _rules(self) -> str:
         """The digest of what the state of a session follows from besides its journals: this program, and the settings."""

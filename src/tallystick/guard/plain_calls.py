@@ -20,6 +20,9 @@ from tallystick.journal.durable import replace_file
 from tallystick.journal.home import Home
 from tallystick.policy.settings import Profile, Settings
 
+_NO_RULE = {"keep_megabytes": Settings().keep_megabytes, "answers_allow": Settings().answers_allow}
+"""Settings by which nothing is judged."""
+
 
 class _Allowed(Entry, frozen=True):
     """What may be on the command line of a program, or after its verb."""
@@ -73,7 +76,7 @@ def keep_plain_calls(home: Home, policies: Policies) -> None:
 
 def _is_as_shipped(policies: Policies) -> bool:
     """Whether nothing of the user or of a plugin adds to what the standard profile says."""
-    set_by_user = msgspec.structs.replace(policies.settings, profile=Profile.STANDARD, is_interactive=True)
+    set_by_user = msgspec.structs.replace(policies.settings, profile=Profile.STANDARD, is_interactive=True, **_NO_RULE)
     is_known = policies.settings.profile in (Profile.STANDARD, Profile.OBSERVE)
     return is_known and set_by_user == Settings() and not policies.own and not detectors() and policies.error is None
 

@@ -60,6 +60,8 @@ def read_policy_settings(home: Home, environment: Mapping[str, str] | None = Non
         hosts=texts("hosts"),
         packs=texts("packs"),
         registries=texts("registries"),
+        keep_megabytes=int(str(found["keep_megabytes"])),
+        answers_allow=found["answer_allow"] == "on",
         limits=Limits(**{name: int(str(found[f"limits.{name}"])) for name in Limits.__struct_fields__}),
     )
 

@@ -392,6 +392,7 @@ def past_of(state: FamilyState, hearing: Hearing, now_us: int, leaving: Callable
         heard=hearing,
         workspace=state.workspace,
         hosts=state.hosts,
+        granted=state.granted,
     )
 
 

@@ -63,7 +63,7 @@ def suggest(home: Home, *, since: str | None = None) -> tuple[Suggestion, ...]:
         raise NotFoundError(f"no store at {home.folder}", hint="create one with `tally init`")
     yes: defaultdict[Accepted, list[str]] = defaultdict(list)
     no: set[Accepted] = set()
-    for step, was_made in _answered(home, since):
+    for step, was_made in answered(home, since):
         for one in _asked(step):
             if was_made:
                 yes[one].append(f"{step.session[:8]}:{step.n}")
@@ -77,7 +77,7 @@ def suggest(home: Home, *, since: str | None = None) -> tuple[Suggestion, ...]:
     return tuple(sorted(found, key=lambda one: (-one.accepted, one.rule, one.action)))
 
 
-def _answered(home: Home, since: str | None) -> Iterator[tuple[Recorded, bool]]:
+def answered(home: Home, since: str | None) -> Iterator[tuple[Recorded, bool]]:
     """Each decision that asked, and whether the call was made after it."""
     for sid, _ in home.sessions():
         asked: dict[str, Recorded] = {}

@@ -40,9 +40,16 @@ def decided_step(call: Step, decision: Decision) -> Step:
         meta["policy"] = decision.policy
     if decision.severity:
         meta["severity"] = decision.severity
+    if decision.grants:
+        meta["grants"] = list(decision.grants)
+    if decision.kept:
+        meta["kept"] = decision.kept
+    if decision.is_refused:
+        meta["told"] = Effect.DENY.value
     meta |= {key: call.meta[key] for key in ("tool", "corr") if key in call.meta}
     values: dict[str, Json] = {"content.text": decision.reason, "content.remedy": decision.remedy}
     values["content.evidence"] = [msgspec.to_builtins(each) for each in decision.evidence]
+    values["content.asked"] = [msgspec.to_builtins(scope) for scope in decision.asked]
     return Step(
         session=call.session,
         type="decision",

@@ -18,6 +18,7 @@ import msgspec
 from msgspec.structs import replace
 
 from tallystick.agents.hooks import SILENT, UNNAMED, HookAdapter, Payload, Reply
+from tallystick.agents.hooks.asks import allowing, as_told, with_command
 from tallystick.capture.agent_process import AgentProcess
 from tallystick.capture.programs import ANSWER, PROBE
 from tallystick.errors import FormatError, TallystickError
@@ -106,6 +107,7 @@ class HookPipeline:
         self._followed: dict[tuple[str, str], str] = {}
         self._whereabouts = Whereabouts(monotonic)
         self._settle: Settle | None = None
+        self._decided_at: str | None = None
         self.changes = 0
         """How often `unfinished` has changed."""
         self._gaps = Gaps(session_writer)
@@ -200,10 +202,13 @@ class HookPipeline:
         if decision is not None:
             self.undecided.saw(read.delivery, decision)
         try:
+            decision, self._decided_at = as_told(read.delivery.agent, read.payload, decision), None
             if read.payload.session:
                 self._record_or_note(read.delivery, read.payload, decision)
             if decision is not None and decision.effect in (Effect.ASK, Effect.DENY):
-                reply = read.adapter.reply(read.payload, decision)
+                reply = read.adapter.reply(read.payload, with_command(decision, self._decided_at))
+            elif decision is not None and decision.is_plain:
+                reply = allowing(read.delivery.agent, read.payload)
             elif read.delivery.spooled:
                 reply = SILENT
             else:
@@ -369,9 +374,11 @@ class HookPipeline:
             self._unnamed.forget(record.sid)  # what was not recorded was not delivered: it may come again
             raise
         if step.type == "tool_call" and decision is not None:
-            if decision.effect is not Effect.ALLOW or decision.would is not None:
+            if decision.is_told:
                 decided = decided_step(step, decision)
-                self._mark(delivery, record, self.session_writer.add_to(record, decided), decided)
+                told = self.session_writer.add_to(record, decided)
+                self._decided_at = f"{record.sid[:12]}:{told.n}"
+                self._mark(delivery, record, told, decided)
                 at = milliseconds_of(delivery.received)
                 alert = alert_of_decision(decided, step, place_of(record, taken.n), created_at=at)
                 self._alerts.of_decision(record, alert)

@@ -3,6 +3,7 @@
 __all__ = [
     "decision",
     "effect",
+    "grant",
     "ids",
     "intent",
     "moments",

@@ -9,6 +9,7 @@ import enum
 
 import msgspec
 
+from tallystick.model.grant import Scope
 from tallystick.model.raw import Raw, legible
 
 
@@ -71,6 +72,21 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True):
     """What would have been answered if the profile did more than observe."""
     policy: str | None = None
     """SHA-256 of the policy set, in hex."""
+    asked: tuple[Scope, ...] = ()
+    """What the user is asked about, as far as a yes can be remembered."""
+    grants: tuple[str, ...] = ()
+    """What a person allowed earlier and this rests on: names of steps."""
+    kept: str = ""
+    """Under which name it was kept aside what the call would remove."""
+    is_refused: bool = False
+    """It asks, and the answer to the agent is no: it asks no one."""
+    is_plain: bool = False
+    """It is known to be harmless, and the user wants such calls answered with *allow*."""
+
+    @property
+    def is_told(self) -> bool:
+        """Whether the record has a step of it: it is more than silence."""
+        return self.effect is not Effect.ALLOW or self.would is not None or bool(self.grants)
 
 
 NO_OPINION = Decision()

@@ -61,4 +61,6 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """Rules that are off by default: names of files in shipped/packs."""
     registries: tuple[str, ...] = ()
     """Package registries besides the public ones."""
+    keep_megabytes: int = 100
+    answers_allow: bool = False
     limits: Limits = Limits()

@@ -14,6 +14,7 @@ from typing import Protocol
 import msgspec
 
 from tallystick.lineage.taint import Trust
+from tallystick.model.table import Table
 from tallystick.policy.taint.untrusted_input import Hearing
 
 __all__ = [
@@ -189,6 +190,8 @@ class Past(msgspec.Struct, frozen=True, kw_only=True):
     """What the values that it read are compared with; None: it read none."""
     hosts: frozenset[str] = frozenset()
     """Hosts that the user let data go to, when asked."""
+    granted: Table[str] = Table()
+    """What the user said yes to: digests of scopes, and the steps that asked."""
     workspace: str | None = None
     """The folder that the session began in."""
     environment: tuple[tuple[str, str], ...] = ()

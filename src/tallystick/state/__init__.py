@@ -3,4 +3,4 @@
 Must not know journals, files or the index: who follows those (`guard`) gives each recorded step, and what its call does.
 """
 
-__all__ = ["approvals", "effects", "families", "family_state", "files", "reducer", "steps"]
+__all__ = ["approvals", "effects", "families", "family_state", "files", "grants", "reducer", "steps"]

@@ -32,6 +32,10 @@ class PendingCall(msgspec.Struct, frozen=True, kw_only=True):
     digests: tuple[str, ...] = ()
     hosts: tuple[str, ...] = ()
     """What the user was asked about: content that would run, hosts that data would go to."""
+    asked: tuple[str, ...] = ()
+    """The same as digests of scopes."""
+    decision: str = ""
+    """The step that asked."""
 
 
 class FinishedCall(msgspec.Struct, frozen=True, kw_only=True):
@@ -45,6 +49,10 @@ class FinishedCall(msgspec.Struct, frozen=True, kw_only=True):
     digests: tuple[str, ...] = ()
     hosts: tuple[str, ...] = ()
     """What the user was asked about."""
+    asked: tuple[str, ...] = ()
+    decision: str = ""
+    result: str = ""
+    """The step of the result."""
 
 
 class FamilyState(msgspec.Struct, frozen=True, kw_only=True):
@@ -71,6 +79,8 @@ class FamilyState(msgspec.Struct, frozen=True, kw_only=True):
     """Digests of content that the user let run."""
     hosts: frozenset[str] = frozenset()
     """Hosts that the user let data go to."""
+    granted: Table[str] = Table()
+    """What the user said yes to: digests of scopes, and the steps that asked."""
     pending: dict[str, PendingCall] = {}
     """Calls without a result, the oldest first, by the agent's id of them."""
     finished: dict[str, FinishedCall] = {}

@@ -25,6 +25,7 @@ from tallystick.state.effects import CallEffects, may_change_anything
 from tallystick.state.families import Start
 from tallystick.state.family_state import FamilyState, FinishedCall, PendingCall
 from tallystick.state.files import By, Made
+from tallystick.state.grants import heard_results, scopes_asked
 from tallystick.state.steps import (
     Outcome,
     folder_of,
@@ -41,6 +42,7 @@ _MOST_PENDING = 64
 _MOST_FINISHED = 32
 _MOST_SENSITIVE = 16
 _MOST_APPROVED = 2_000
+_MOST_GRANTED = 1_000
 _MOST_SESSIONS = 2_000
 _MOST_SHOWN = 256
 _MOST_TAKEN = 32
@@ -97,6 +99,7 @@ def advance(state: FamilyState, told: FamilyStep, known: Knowledge) -> tuple[Fam
         turn.take(told.start, told.step)
     elif told.step.type == "tool_result" and "revises" in told.step.meta:
         turn.revise(told.step)
+    turn.accept(heard_results(told.step))
     after = turn.state
     facts = Facts(
         request=after.request,
@@ -249,7 +252,15 @@ class _Turn:
             self._put(calls=self.state.calls - 1)
         elif self.outcome is Outcome.ASKED and not pending.is_asked:
             digests, hosts = asked_about(step)
-            pending = msgspec.structs.replace(self._taken_back(pending), is_asked=True, digests=digests, hosts=hosts)
+            asked = tuple(scope.key for scope in scopes_asked(step))
+            pending = msgspec.structs.replace(
+                self._taken_back(pending),
+                is_asked=True,
+                digests=digests,
+                hosts=hosts,
+                asked=asked,
+                decision=name_of(step),
+            )
             self._wait_for(key, pending)
 
     def _key_of(self, step: Recorded) -> str | None:
@@ -272,7 +283,7 @@ class _Turn:
         if self.outcome is Outcome.DENIED:
             self._taken_back(pending)
             return
-        self._end(key, pending, self.outcome)
+        self._end(key, pending, self.outcome, name_of(step))
         if may_change_anything(pending.deed.effects):
             self._put(files=self.state.files.loosen(moment_of(step)))
         output = step.values.get("content.output")
@@ -282,7 +293,7 @@ class _Turn:
         if is_marked and (is_read or not any(map(_is_taken, pending.deed.effects.intents))):
             self._show(step, pending.step if is_read else f"?{pending.step}")
 
-    def _end(self, key: str, pending: PendingCall, outcome: Outcome) -> None:
+    def _end(self, key: str, pending: PendingCall, outcome: Outcome, result: str) -> None:
         """What a call changed counts as its result says. What it would be otherwise is kept: another source may say so."""
         if pending.is_asked:
             pending = self._changed(pending)
@@ -296,6 +307,9 @@ class _Turn:
             if_failed=self.state.files.at(paths),
             digests=pending.digests,
             hosts=pending.hosts,
+            asked=pending.asked,
+            decision=pending.decision,
+            result=result,
         )
         self._put(files=made)
         if outcome is Outcome.MADE:
@@ -329,6 +343,13 @@ class _Turn:
                 approved=self.state.approved.put(dict.fromkeys(finished.digests), _MOST_APPROVED),
                 hosts=self.state.hosts - set(finished.hosts),
             )
+
+    def accept(self, results: tuple[str, ...]) -> None:
+        """A hook tells of results: what was asked about calls that were made is granted, for this session."""
+        for finished in self.state.finished.values() if results else ():
+            if finished.asked and finished.result in results and finished.outcome is Outcome.MADE:
+                granted = dict.fromkeys(finished.asked, finished.decision)
+                self._put(granted=self.state.granted.put(granted, _MOST_GRANTED))
 
     def _approve(self, finished: FinishedCall) -> None:
         """The user said yes to what a call was asked about, if it was: it was made."""

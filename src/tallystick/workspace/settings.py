@@ -149,6 +149,20 @@ SETTINGS = (
         "yes.",
     ),
     Setting(
+        key="policy.keep_megabytes",
+        default=100,
+        least=0,
+        does="How much is kept aside of what calls remove that were asked about, for `tally policy restore`; the oldest goes "
+        "first. 0: nothing is kept.",
+    ),
+    Setting(
+        key="policy.answer_allow",
+        default="off",
+        choices=("on", "off"),
+        does="Whether calls that are known to be harmless are answered with *allow*, so that the agent does not ask about "
+        "them either.",
+    ),
+    Setting(
         key="policy.sensitive",
         default=(),
         are_paths=True,

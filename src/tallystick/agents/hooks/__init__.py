@@ -18,7 +18,7 @@ from tallystick.catalog.agents import AGENTS, Hooks
 from tallystick.model.decision import Call, Decision
 from tallystick.model.step import Event, Json
 
-__all__ = ["hook_identity", "switches"]
+__all__ = ["asks", "hook_identity", "switches"]
 
 UNNAMED = "hook/"
 """What the ids of events begin with for which an agent's hooks give none (docs/format.md 13.2, 19)."""

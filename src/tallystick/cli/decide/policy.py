@@ -43,7 +43,7 @@ policy = Group(
         "add": ("tallystick.cli.decide.own_policies:add", "Add a rule of your own"),
         "allow": (
             "tallystick.cli.decide.own_policies:allow",
-            "Let through from now on what an alert stopped.",
+            "Let through from now on what an alert stopped",
         ),
         "check": (
             "tallystick.cli.decide.policy:check",
@@ -62,6 +62,15 @@ policy = Group(
             "tallystick.cli.decide.policy:suggest",
             "Suggest the narrowest exceptions for the questions that you answered with yes.",
         ),
+        "grants": (
+            "tallystick.cli.decide.grants:grants",
+            "What people allowed, each grant sealed: rule, scope, session or project, until when.",
+        ),
+        "restore": (
+            "tallystick.cli.decide.restore:restore",
+            "List what was kept aside before calls removed it, or bring it back.",
+        ),
+        "release": ("tallystick.cli.decide.grants:release", "Let one call that was stopped run once, in its session."),
     },
     help="Show the policy rules, why each rule fired, and test other rules.",
 )

@@ -21,10 +21,14 @@ if TYPE_CHECKING:
 @pass_run
 def rebuild(run: Run) -> None:
     """Rebuild the index from the journals. The index contains nothing that is not in them."""
+    from tallystick.guard.grants import rebuild_folder
     from tallystick.trust.rebuild import rebuild as rebuild_index
+    from tallystick.workspace.indexing import open_index
 
     with progress_bar(run, None) as advance:
         done = rebuild_index(run.home, progress=lambda size: advance("", size))
+    with open_index(run.home) as index:
+        rebuild_folder(run.home, index)
     run.answer("rebuild", done, _rebuilt_text(done))
     if done.failures:
         raise SystemExit(1)

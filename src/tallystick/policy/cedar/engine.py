@@ -6,7 +6,7 @@ nor how texts of policies are read (`parsing` does). The engine is Cedar, throug
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import cedarpy
@@ -53,8 +53,10 @@ class PolicySet:
         """All policies, unchanged in the files."""
         return self._parsed.rules
 
-    def decide(self, facts: Facts, settings: Settings) -> Decision:
-        """What the policies say of a call with these facts.
+    def decide(
+        self, facts: Facts, settings: Settings, lifts: Callable[[Rule, Act], bool] = lambda _rule, _act: False
+    ) -> Decision:
+        """What the policies say of a call with these facts; `lifts`: whether a person allowed what a rule objects to.
 
         Raises:
             PolicyError: a policy could not be evaluated. Policies that fit the schema always can.
@@ -66,7 +68,8 @@ class PolicySet:
         for act in facts.acts:
             answer = self._answer(facts, act, context)
             for rule in answer.rules:
-                spoke.setdefault(rule, act)
+                if not lifts(rule, act):
+                    spoke.setdefault(rule, act)
             if not answer.is_permitted and unpermitted is None:
                 unpermitted = act
             errors |= dict.fromkeys(answer.errors)

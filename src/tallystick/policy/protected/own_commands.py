@@ -84,7 +84,7 @@ _DOES = {
     **dict.fromkeys(_TABLE.record, Does.RECORD),
     **dict.fromkeys(_TABLE.change, Does.CHANGE),
 }
-_GROUPS = frozenset(path.partition(" ")[0] for path in _DOES if " " in path)
+_GROUPS = frozenset(path[: end.start()] for path in _DOES for end in re.finditer(" ", path))
 _FIRST = frozenset(path.partition(" ")[0] for path in _DOES)
 _WRITES = tuple(_TABLE.writes.split())
 _ARGUMENTS = grammar(_TABLE.takes)
@@ -203,8 +203,8 @@ def _is_followed(found: tuple[str, Sequence[Word]]) -> bool:
     return bool(path) or not operands or operands[0].plain in _FIRST
 
 
-def _command(first: Word, rest: Sequence[Word]) -> OwnCommand:
-    name = first.plain
+def _command(first: Word, rest: Sequence[Word], group: str = "") -> OwnCommand:
+    name = f"{group} {first.plain}".lstrip()
     if not first.is_known:
         return OwnCommand(Does.RECORD)  # which it is, nothing tells
     if name in _TABLE.starts:  # `uvx --from tallystick tally …`
@@ -214,9 +214,7 @@ def _command(first: Word, rest: Sequence[Word]) -> OwnCommand:
     head = taken(rest, _HEAD)
     if not head.operands or head.has(*_READS_ALWAYS):
         return OwnCommand(Does.READ)
-    if not head.operands[0].is_known:
-        return OwnCommand(Does.RECORD)
-    return _judged(f"{name} {head.operands[0].plain}", head.operands[1:])
+    return _command(head.operands[0], head.operands[1:], name)
 
 
 def _judged(path: str, words: Sequence[Word]) -> OwnCommand:
@@ -263,7 +261,7 @@ def done_by_code(code: str) -> Does:
     if _CALLS.search(code) is None:
         return least
     said = _QUOTED.findall(code[:_MOST_CODE])
-    paths = [*said, *map(" ".join, pairwise(said))]
+    paths = [*said, *map(" ".join, pairwise(said)), *map(" ".join, zip(said, said[1:], said[2:], strict=False))]
     return max((least, *(_DOES.get(path, Does.READ) for path in paths)), key=_ORDER.index)
 
 
