@@ -28,7 +28,7 @@ CASES = cases(__file__, "cases", list[tuple[str, str, str]])
 @pytest.fixture
 def outside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder that is no temporary one to the policies."""
-    monkeypatch.setattr("tallystick.policy.calls.acts.is_temporary", lambda path: path.startswith("/nowhere/"))
+    monkeypatch.setattr("tallystick.policy.calls.acts.is_temporary", lambda path, _: path.startswith("/nowhere/"))
     return tmp_path
 
 
