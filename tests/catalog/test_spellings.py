@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from importlib.resources import files
 from pathlib import Path
 
+from tallystick.policy.risks.call_forms import programs_of
+
 TESTS = Path(__file__).parents[1]
 READING = ("agents", "capture", "guard", "intent", "lineage", "policy", "scrubbing")
 # The texts of scrubbing/hard name programs, but read nothing of the catalogue's tables of programs.
@@ -25,6 +27,9 @@ def names() -> Iterator[str]:
         for name, entry in tomllib.loads(table.read_text("utf-8")).items():
             yield name
             yield from str(entry.get("also", "")).split()
+    forms = tomllib.loads(files("tallystick.catalog").joinpath("call_forms.toml").read_text("utf-8"))
+    for part in forms:
+        yield from programs_of(part)
 
 
 def words() -> set[str]:

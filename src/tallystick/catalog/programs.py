@@ -39,7 +39,6 @@ class RiskRule(Entry, frozen=True):
     risk: str = ""
     words: str = ""
     options: str = ""
-    begins: str = ""
     pattern: str = ""
     at: int | None = None
 

@@ -24,7 +24,7 @@ def started(text: str) -> Started:
         ("0:push", "p -q PUSH", True),
         ("1-2:add|del", "p addr x del", True),
         ("1-2:add|del", "p addr x y del", False),
-        ("migrate reset", "p migrate now reset", True),
+        ("migrate reset", "p -x migrate reset", True),
         ("migrate reset", "p reset migrate", False),
         ("-v|--volumes", "p down -fv", True),
         ("-v|--volumes", "p down --volumes=x", True),

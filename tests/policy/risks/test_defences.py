@@ -1,23 +1,16 @@
 """What protects the machine and is switched off, by programs, services and settings."""
 
 from tallystick.model.script import Word
-from tallystick.policy.risks.defences import RISKS, RULES, risks
+from tallystick.policy.risks.call_forms import form_of, programs_of
+from tallystick.policy.risks.defences import RISKS, risks
 from tallystick.policy.risks.programs import Started
 from tests.policy.risks.readings import found
 from tests.support.cases import cases, each, each_case
 
-ARGUMENTS = ((), ("-F",), ("--version",), ("disable",), ("status",), ("stop",), ("delete", "x"), ("-e", "0"))
 
-
-@each("name", sorted(RULES))
-def test_a_rule_says_a_word_that_is_explained(name: str) -> None:
-    said = {RULES[name](Started(name, tuple(map(Word, words)), name)) for words in ARGUMENTS}
-    assert said - {None} <= set(RISKS)
-
-
-@each("name", sorted(RULES))
+@each("name", sorted(programs_of("defences")))
 def test_to_ask_for_the_version_is_work(name: str) -> None:
-    assert RULES[name](Started(name, (Word("--version"),), name)) is None
+    assert form_of("defences", Started(name, (Word("--version"),), name)) is None
 
 
 FOUND = cases(__file__, "found", dict[str, tuple[str, ...]])

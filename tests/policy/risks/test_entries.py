@@ -9,7 +9,7 @@ import pytest
 from tallystick.catalog.programs import RiskRule, programs
 from tallystick.model.script import Word
 from tallystick.policy.risks import RISKS, entries
-from tallystick.policy.risks.entries import always, has, rules_of, says
+from tallystick.policy.risks.entries import judged, rules_of
 from tallystick.policy.risks.programs import Started
 
 
@@ -29,22 +29,19 @@ def test_every_risk_that_an_entry_names_is_known() -> None:
     assert {rule.risk for entry in programs().values() for rule in entry.risks if rule.risk} <= set(RISKS)
 
 
-def test_of_several_tests_the_first_that_speaks_decides(monkeypatch: pytest.MonkeyPatch) -> None:
-    tests = {
-        "x": (
-            RiskRule(when="any.says", risk="a", words="stop", begins="--kill"),
-            RiskRule(when="any.has", risk="b", options="-f"),
-            RiskRule(when="any.mine"),
-        )
-    }
+def test_of_several_tests_the_first_that_speaks_decides_and_then_the_form(monkeypatch: pytest.MonkeyPatch) -> None:
+    tests = {"mount": (RiskRule(when="any.said", risk="a", words="stop"), RiskRule(when="any.mine"))}
     monkeypatch.setattr(entries, "tests_of", lambda _: tests)
-    rule = rules_of("any", written={"mine": lambda s: "c" if s.words else None}, made={"says": says, "has": has})["x"]
-    given = ("x STOP -f", "x --kill-all", "x -f", "x y", "x")
-    assert [rule(started(text)) for text in given] == ["a", "a", "b", "c", None]
+    rules = rules_of(
+        "any",
+        written={"mine": lambda s: "c" if s.has("-f") else None},
+        made={"said": lambda test: lambda s: test.risk if test.words in s.words else None},
+    )
+    given = ("mount stop -f", "mount -f", "mount x", "mount")
+    assert [judged("machine", rules, started(text)) for text in given] == ["a", "c", "changes-mounts", None]
 
 
 def test_a_test_that_the_module_does_not_have_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(entries, "tests_of", lambda _: {"x": (RiskRule(when="any.other"),)})
     with pytest.raises(KeyError, match="other"):
-        rules_of("any", written={}, made={"always": always})
-    assert always(RiskRule(when="always", risk="a"))(started("x --help")) == "a"
+        rules_of("any", written={}, made={})

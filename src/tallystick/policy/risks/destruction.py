@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 from urllib.parse import urlsplit
 
-from tallystick.catalog.programs import RiskRule, programs_with, words_of
+from tallystick.catalog.programs import programs_with, words_of
 from tallystick.intent.programs.arguments import names
 from tallystick.intent.shell.commands import Environment
 from tallystick.intent.shell.read import read_script
@@ -21,7 +21,7 @@ from tallystick.model.pattern import pattern_of
 from tallystick.model.script import Role
 from tallystick.policy.calls.reading import CallReading
 from tallystick.policy.risks.data import of_code, of_data
-from tallystick.policy.risks.entries import Rule, has, rules_of
+from tallystick.policy.risks.entries import Rule, judged, rules_of
 from tallystick.policy.risks.git import of_version_control
 from tallystick.policy.risks.programs import Started, name_of, programs, shown
 from tallystick.policy.risks.risk import Risk
@@ -29,7 +29,6 @@ from tallystick.policy.settings import Settings
 
 _REMOTE = "deletes-remote"
 _VOLUMES = "deletes-volumes"
-_BACKUPS = "deletes-backups"
 _ACCOUNT = "removes-account"
 _DRY = ("--dry-run", "--dryrun", "--dry-run=client", "--dry-run=server", "--what-if", "--help", "--noop", "--preview")
 _VERBS = names("delete destroy remove purge rm terminate del rb wipe drop erase teardown unprovision deprovision")
@@ -45,10 +44,9 @@ _LOCAL_CLUSTER = pattern_of(
 
 def of_program(started: Started) -> str | None:
     """What a program removes, by its words."""
-    rule = _RULES.get(started.name)
-    if rule is None or started.has(*_DRY):
+    if started.has(*_DRY):
         return None
-    return rule(started)
+    return judged("destruction", _RULES, started)
 
 
 _METHOD = pattern_of(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
@@ -125,41 +123,6 @@ def _said(started: Started) -> list[str]:
     return [word.lower() for word in started.operands]
 
 
-def _verb(test: RiskRule) -> Rule:
-    """With one of some verbs among the operands, or at one place among them."""
-    known, at = frozenset(test.words.split()), test.at
-
-    def rule(started: Started) -> str | None:
-        said = _said(started)
-        if known.intersection(said if at is None else (*said[at : at + 1], _behind_options(started))):
-            return test.risk
-        return None
-
-    return rule
-
-
-def _behind_options(started: Started) -> str:
-    """The word behind options at the front that have a value each: `-r PLACE forget`."""
-    words, at = started.words, 0
-    while words[at : at + 1] and words[at][:1] == "-":
-        at += 1 + ("=" not in words[at])
-    return "".join(words[at : at + 1]).lower()
-
-
-def _pairs(test: RiskRule) -> Rule:
-    """With words one after another: `stack rm`, written apart by commas."""
-    wanted = [pair.split() for pair in test.words.split(",")]
-
-    def rule(started: Started) -> str | None:
-        said = _said(started)
-        found = any(said[n : n + len(pair)] == pair for pair in wanted for n in range(len(said)))
-        if found:
-            return test.risk
-        return None
-
-    return rule
-
-
 def _cloud(started: Started) -> str | None:
     """A verb that deletes, or a task whose name ends in one: `apps:destroy`."""
     for word in _said(started):
@@ -188,24 +151,6 @@ def _aws(started: Started) -> str | None:
 _AWS_VERBS = words_of("aws", "removes")
 
 
-def _gsutil(started: Started) -> str | None:
-    said = _said(started)
-    if {"rm", "rb"}.intersection(said) or ("rsync" in said and started.has("-d")):
-        return _REMOTE
-    return None
-
-
-_STATE = _pairs(RiskRule(when="pairs", risk=_REMOTE, words="state rm, workspace delete"))
-
-
-def _terraform(started: Started) -> str | None:
-    said = _said(started)
-    is_applied = "apply" in said and started.has("-destroy", "--destroy")
-    if "destroy" in said or is_applied:
-        return _REMOTE
-    return _STATE(started)
-
-
 def _kubectl(started: Started) -> str | None:
     said = _said(started)
     if _LOCAL_CLUSTER.fullmatch(started.value("--context", "--cluster")):
@@ -224,68 +169,12 @@ def _kubectl(started: Started) -> str | None:
     return _REMOTE
 
 
-def _purged(started: Started) -> str | None:
-    """`nomad job stop -purge`: the job and its history are gone."""
-    if "stop" in started.operands[:2] and started.has("-purge", "--purge"):
-        return _REMOTE
-    return None
-
-
-_STACKS = _pairs(
-    RiskRule(
-        when="pairs",
-        risk=_VOLUMES,
-        words="stack rm, stack down, swarm leave, service rm, node rm, machine rm, machine reset, system reset",
-    )
-)
-
-
 def _docker(started: Started) -> str | None:
+    """Containers or images, where which ones is known by another program, or it is all of them."""
     said = _said(started)
-    if "volume" in said[:2] and {"rm", "prune", "remove"}.intersection(said):
-        return _VOLUMES
-    if "system" in said[:2] and "prune" in said and started.has("-a", "--all", "--volumes"):
-        return _VOLUMES
-    if _STACKS(started):
-        return _VOLUMES
     is_removal = said[:1] in (["rm"], ["rmi"]) or said[:2] in (["container", "rm"], ["image", "rm"], ["pod", "rm"])
-    # Which ones is known by another program, or it is all of them.
     is_all = started.has("--all") or any(not word.is_known for word in started.given)
-    if is_removal and is_all:
-        return _VOLUMES
-    return None
-
-
-def _with_data(test: RiskRule) -> Rule:
-    """A program of the machine that is removed with all that it kept."""
-    return lambda started: _VOLUMES if test.words in started.operands[:2] and started.has(test.options) else None
-
-
-def _base_environment(started: Started) -> str | None:
-    """`conda env remove -n base`: the environment that all others come from."""
-    is_removal = {"remove", "uninstall"}.intersection(started.operands[:2])
-    if is_removal and started.value("-n", "--name") == "base" and not started.operands[4:]:
-        return _VOLUMES
-    return None
-
-
-def _crontab(started: Started) -> str | None:
-    if any(re.fullmatch(r"-[a-z]*r[a-z]*", word) for word in started.words):
-        return _ACCOUNT
-    return None
-
-
-def _net_user(started: Started) -> str | None:
-    said = [word.lower() for word in started.words]
-    if said[:1] in (["user"], ["localgroup"]) and "/delete" in said:
-        return _ACCOUNT
-    return None
-
-
-def _accounts(started: Started) -> str | None:
-    if started.operands:
-        return _ACCOUNT
-    return None
+    return _VOLUMES if is_removal and is_all else None
 
 
 _DELETING = pattern_of(r"\bmutation\b[^{]{0,200}\{\s{0,20}(?:\w{1,40}\s{0,3}:\s{0,3})?(?:delete|remove|archive)[A-Z]")
@@ -393,24 +282,17 @@ def _unseen_job(started: Started) -> str | None:
 _RULES: dict[str, Rule] = rules_of(
     "destruction",
     written={
-        "accounts": _accounts,
         "ansible": _ansible,
         "aws": _aws,
-        "base_environment": _base_environment,
         "cloud": _cloud,
-        "crontab": _crontab,
         "docker": _docker,
         "forge": _forge,
-        "gsutil": _gsutil,
         "kubectl": _kubectl,
-        "net_user": _net_user,
-        "purged": _purged,
         "requests": _requests,
         "ssh": _ssh,
-        "terraform": _terraform,
         "unseen_job": _unseen_job,
     },
-    made={"pairs": _pairs, "verb": _verb, "with_data": _with_data, "with_option": has},
+    made={},
 )
 
 

@@ -16,7 +16,7 @@ from tallystick.intent.programs.arguments import names
 from tallystick.model.intent import Domain, Intent, Operation
 from tallystick.model.pattern import pattern_of
 from tallystick.policy.calls.reading import CallReading
-from tallystick.policy.risks.entries import Rule, always, has, rules_of
+from tallystick.policy.risks.entries import Rule, judged, rules_of
 from tallystick.policy.risks.programs import Started, programs
 from tallystick.policy.risks.risk import Risk
 from tallystick.policy.settings import Settings
@@ -67,11 +67,10 @@ def risks(reading: CallReading, settings: Settings) -> Iterator[Risk]:
         elif intent.domain is Domain.FILE and "\\" in intent.target and _WINDOWS.search(intent.target):
             yield Risk("writes-disk" if intent.operation in _CHANGES else "reads-disk", intent.target[:200])
     for started in programs(reading):
-        name = started.name.partition(".")[0]
-        rule = _RULES.get(started.name) or _RULES.get(name if name in _FAMILIES else "")
-        word = None
-        if rule is not None:
-            word = rule(started)
+        word = judged("disks", _RULES, started)
+        family = started.name.partition(".")[0]
+        if word is None and family in _FAMILIES:
+            word = _RULES[family](started)
         if word is not None:
             yield Risk(word, started.spelled)
 
@@ -165,37 +164,6 @@ def _when(test: RiskRule) -> Rule:
     return rule
 
 
-def _verbs(test: RiskRule) -> Rule:
-    """With some verb, at a place among the operands, a device is written; which one need not be a path."""
-    known, at = frozenset(test.words.split()), test.at or 0
-
-    def rule(started: Started) -> str | None:
-        said = [operand.lower() for operand in started.operands]
-        if known.intersection(said[at : at + 1]):
-            return test.risk
-        return None
-
-    return rule
-
-
-def _always(started: Started) -> str | None:
-    if started.has("--help", "--version", "-h", "-?") or not started.given:
-        return None
-    return "writes-disk"
-
-
-def _hdparm(started: Started) -> str | None:
-    is_erasing = any(
-        word.startswith(
-            ("--security-", "--trim-sector", "--write-sector", "--make-bad", "--dco-", "--sanitize-", "--fwdownload")
-        )
-        for word in started.words
-    )
-    if is_erasing and not started.has("--security-help"):
-        return "writes-disk"
-    return None
-
-
 def _dd_like(started: Started) -> str | None:
     """`dcfldd of=DEVICE`, `dc3dd wipe=DEVICE`: dd itself is read by the shell's tables."""
     targets = [word.partition("=")[2] for word in started.words if word.startswith(("of=", "wipe=", "hof=", "ofs="))]
@@ -247,60 +215,19 @@ def _socat(started: Started) -> str | None:
 
 
 _FAMILIES = names("mkfs newfs fsck")
-_BOOT = names(
-    "/set /delete /deletevalue /import /default /nt60 /fixmbr /fixboot -b -b0000 -c -n -o -w -e --delete-bootnum "
-    "--write --erase install update flash"
-)
-
-
-def _containers_of_apfs(started: Started) -> str | None:
-    """`diskutil apfs deleteContainer` and similar."""
-    said = [word.lower() for word in started.operands[:2]]
-    is_change = len(said) > 1 and said[0] in _KINDS_OF_STORAGE and said[1].startswith(_CHANGES_OF_STORAGE)
-    if is_change:
-        return "writes-disk"
-    return None
-
-
-_KINDS_OF_STORAGE = ("apfs", "cs", "corestorage", "appleraid", "ar")
-_CHANGES_OF_STORAGE = ("delete", "erase", "remove", "create", "convert", "resize", "destroy")
-
-
-def _shadow_copies(started: Started) -> str | None:
-    if "shadowcopy" in started.words and "delete" in started.words:
-        return "writes-disk"
-    return None
-
-
-def _wipes_free_space(started: Started) -> str | None:
-    if any(word.lower().startswith("/w") for word in started.words):
-        return "writes-disk"
-    return None
-
-
-def _boot(started: Started) -> str | None:
-    if any(word.lower() in _BOOT for word in started.words):
-        return "changes-disk"
-    return None
 
 
 _RULES: dict[str, Rule] = rules_of(
     "disks",
     written={
-        "always": _always,
         "among_many": _among_many,
-        "boot": _boot,
-        "containers_of_apfs": _containers_of_apfs,
         "dd_like": _dd_like,
         "debugfs": _debugfs,
         "formats": _formats,
-        "hdparm": _hdparm,
         "in_place": _in_place,
         "into_last": _into_last,
-        "shadow_copies": _shadow_copies,
         "socat": _socat,
         "windows_format": _windows_format,
-        "wipes_free_space": _wipes_free_space,
     },
-    made={"any": always, "has": has, "verb": _verbs, "with_option": _when},
+    made={"with_option": _when},
 )

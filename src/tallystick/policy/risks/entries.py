@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import TypeAlias, TypeVar
 
 from tallystick.catalog.programs import RiskRule, tests_of
+from tallystick.policy.risks.call_forms import form_of
 from tallystick.policy.risks.programs import Started
 
 A = TypeVar("A")
@@ -60,25 +61,7 @@ def _first(rules: list[Callable[[A], R]]) -> Callable[[A], R]:
     return rule
 
 
-def says(test: RiskRule) -> Rule:
-    """With one of some words, in any place and in small or large letters, or one that begins with one of some others."""
-    words, begins = frozenset(test.words.split()), tuple(test.begins.split())
-
-    def rule(started: Started) -> str | None:
-        given = [word.lower() for word in started.words]
-        if any(word in words or (begins and word.startswith(begins)) for word in given):
-            return test.risk
-        return None
-
-    return rule
-
-
-def has(test: RiskRule) -> Rule:
-    """With one of some options."""
-    options = test.options.split()
-    return lambda started: test.risk if started.has(*options) else None
-
-
-def always(test: RiskRule) -> Rule:
-    """Whatever it is given."""
-    return lambda _: test.risk
+def judged(module: str, rules: Mapping[str, Rule], started: Started) -> str | None:
+    """The risk of a call: what a rule finds, else what the form of the call is."""
+    rule = rules.get(started.name)
+    return (rule(started) if rule is not None else None) or form_of(module, started)

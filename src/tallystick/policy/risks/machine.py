@@ -13,12 +13,12 @@ from msgspec.structs import replace
 from tallystick.catalog.agents import AGENTS
 from tallystick.catalog.agents import programs as programs_of_agents
 from tallystick.catalog.loading import Entry, inverted, load
-from tallystick.catalog.programs import RiskRule, programs_with
+from tallystick.catalog.programs import programs_with
 from tallystick.intent.programs.arguments import names
 from tallystick.model.intent import Domain, Intent, Operation
 from tallystick.model.pattern import pattern_of
 from tallystick.policy.calls.reading import CallReading
-from tallystick.policy.risks.entries import Rule, has, rules_of, says
+from tallystick.policy.risks.entries import Rule, judged, rules_of
 from tallystick.policy.risks.programs import Started, programs
 from tallystick.policy.risks.risk import Risk
 from tallystick.policy.settings import Settings
@@ -54,8 +54,7 @@ def risks(reading: CallReading, settings: Settings) -> Iterator[Risk]:
             yield from _of_file(intent)
     sought: list[Started] = []
     for started in programs(reading):
-        rule = _RULES.get(started.name)
-        word = rule(started) if rule is not None else None
+        word = judged("machine", _RULES, started)
         if word is not None:
             yield Risk(word, started.spelled)
         if started.name in _SEEKS:
@@ -85,112 +84,11 @@ def _of_file(intent: Intent) -> Iterator[Risk]:
         yield Risk("changes-network", path[:200])
 
 
-# Programs ------------------------------------------------------------------------------------------------------------
-
-_ASKS = names("--help --version -h -V -? help version show list status info get -l --list -s -n --dry-run")
-
-
-def _ever(test: RiskRule) -> Rule:
-    def rule(started: Started) -> str | None:
-        return None if _ASKS.intersection(started.words[:1]) else test.risk
-
-    return rule
-
-
-def _given(test: RiskRule) -> Rule:
-    """Only if it is given anything: without arguments it shows."""
-
-    def rule(started: Started) -> str | None:
-        return None if not started.words or _ASKS.intersection(started.words[:1]) else test.risk
-
-    return rule
-
-
-_POWER = names("reboot poweroff halt suspend hibernate hybrid-sleep rescue emergency isolate kexec soft-reboot exit")
-
-
-def _systemctl(started: Started) -> str | None:
-    if started.has("--user"):
-        return None
-    verb = next(iter(started.operands), "")
-    return "stops-machine" if verb in _POWER else None
-
-
-def _init(started: Started) -> str | None:
-    return "stops-machine" if started.operands[:1] and started.operands[0] in ("0", "1", "6", "s", "S", "q") else None
-
-
-def _shutdown(started: Started) -> str | None:
-    return None if started.has("--help", "--show", "-c") or "/a" in started.words else "stops-machine"
-
-
-def _sysctl(started: Started) -> str | None:
-    is_change = started.has("-w", "--write", "-p", "--load", "--system", "-f") or any(
-        "=" in word for word in started.operands
-    )
-    return "changes-kernel" if is_change else None
-
-
-def _mount(started: Started) -> str | None:
-    is_asking = started.has("-l", "--help", "--version", "-V") or (
-        not started.operands and not started.has("-a", "--all")
-    )
-    return None if is_asking else "changes-mounts"
-
-
-def _diskutil(started: Started) -> str | None:
-    verb = next(iter(started.operands), "").lower()
-    return (
-        "changes-mounts"
-        if verb.startswith(("unmount", "mount", "eject", "rename", "enableownership", "repair"))
-        else None
-    )
-
-
-def _ip(started: Started) -> str | None:
-    verbs = set(started.operands[1:4])
-    return (
-        "changes-network" if verbs & {"add", "del", "delete", "set", "replace", "change", "flush", "append"} else None
-    )
-
-
-def _nmcli(started: Started) -> str | None:
-    verbs = set(started.operands[1:3])
-    return (
-        "changes-network"
-        if verbs & {"modify", "mod", "add", "up", "down", "delete", "del", "on", "off", "connect", "disconnect", "edit"}
-        else None
-    )
-
-
 def _date(started: Started) -> str | None:
     given = tuple(word for word in started.given if word.text[:2] != "-I")  # the letters of `-Ins` are a precision
     started = replace(started, given=given)
     is_set = started.has("--set", "-s") or any(re.fullmatch(r"\d{8,12}(?:\.\d\d)?", word) for word in started.operands)
     return "changes-network" if is_set and not started.has("-d", "--date", "-r", "-j", "-f") else None
-
-
-def _netsh(started: Started) -> str | None:
-    words = [word.lower() for word in started.words]
-    is_network = bool({"interface", "winhttp", "wlan", "int", "portproxy"}.intersection(words[:2]))
-    return "changes-network" if is_network and {"set", "add", "delete", "reset"}.intersection(words) else None
-
-
-def _scutil(started: Started) -> str | None:
-    return "changes-network" if started.has("--set") else None
-
-
-def _networksetup(started: Started) -> str | None:
-    return (
-        "changes-network"
-        if any(word.startswith(("-set", "-add", "-remove", "-create", "-switch")) for word in started.words[:1])
-        else None
-    )
-
-
-def _security(started: Started) -> str | None:
-    verbs = ("add-trusted-cert", "remove-trusted-cert", "trust-settings-import", "authorizationdb", "delete-keychain")
-    return "changes-network" if any(word in verbs for word in started.operands[:1]) else None
 
 
 # Processes -----------------------------------------------------------------------------------------------------------
@@ -281,45 +179,6 @@ def _taskkill(started: Started) -> str | None:
     )
 
 
-def _nvram(started: Started) -> str | None:
-    return "changes-kernel" if any("=" in word for word in started.words) or started.has("-d", "-c") else None
-
-
-def _swapon(started: Started) -> str | None:
-    return "changes-kernel" if started.operands or started.has("-a") else None
-
-
-def _losetup(started: Started) -> str | None:
-    return "changes-mounts" if started.operands and (not started.has("-a", "-l", "--list", "--all", "-j")) else None
-
-
-def _setx(started: Started) -> str | None:
-    return "changes-network" if any(word.lower() == "/m" for word in started.words) else None
-
-
 _RULES: dict[str, Rule] = rules_of(
-    "machine",
-    written={
-        "date": _date,
-        "diskutil": _diskutil,
-        "init": _init,
-        "ip": _ip,
-        "kill": _kill,
-        "losetup": _losetup,
-        "mount": _mount,
-        "netsh": _netsh,
-        "networksetup": _networksetup,
-        "nmcli": _nmcli,
-        "nvram": _nvram,
-        "pkill": _pkill,
-        "scutil": _scutil,
-        "security": _security,
-        "setx": _setx,
-        "shutdown": _shutdown,
-        "swapon": _swapon,
-        "sysctl": _sysctl,
-        "systemctl": _systemctl,
-        "taskkill": _taskkill,
-    },
-    made={"ever": _ever, "given": _given, "has": has, "says": says},
+    "machine", written={"date": _date, "kill": _kill, "pkill": _pkill, "taskkill": _taskkill}, made={}
 )

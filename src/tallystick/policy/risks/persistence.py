@@ -14,7 +14,7 @@ from tallystick.model.intent import Operation
 from tallystick.model.pattern import pattern_of
 from tallystick.policy.calls.reading import CallReading
 from tallystick.policy.content.unasked import sets_life_cycle
-from tallystick.policy.risks.entries import Rule, has, rules_of
+from tallystick.policy.risks.entries import Rule, judged, rules_of
 from tallystick.policy.risks.programs import Started, programs
 from tallystick.policy.risks.quoted_text import without_talk
 from tallystick.policy.risks.risk import Risk
@@ -36,120 +36,10 @@ def risks(reading: CallReading, settings: Settings) -> Iterator[Risk]:
         if intent.operation is Operation.SCHEDULE and "wake" not in intent.target.lower():
             yield Risk("schedules", " ".join((intent.target, *intent.words))[:200])
     for started in programs(reading):
-        rule = _RULES.get(started.name)
-        name = None
-        if rule is not None:
-            name = rule(started)
+        name = judged("persistence", _RULES, started)
         if name is not None:
             yield Risk(name, started.spelled)
     yield from _of_windows(reading)
-
-
-# Schedules and services ----------------------------------------------------------------------------------------------
-
-
-def _crontab(started: Started) -> str | None:
-    if started.has("-l") and not started.has("-r"):
-        return None
-    return "schedules"
-
-
-def _at(started: Started) -> str | None:
-    if started.has("-l", "-c", "-V") or (started.has("-r", "-d")):
-        return None
-    return "schedules"
-
-
-_LASTING = frozenset(
-    ("enable", "reenable", "link", "preset", "preset-all", "edit", "unmask", "set-default", "add-wants", "add-requires")
-)
-
-
-def _systemctl(started: Started) -> str | None:
-    verb = next(iter(started.operands), "")
-    if verb in _LASTING:
-        return "adds-service"
-    return None
-
-
-def _systemd_run(started: Started) -> str | None:
-    timed = any(
-        word.startswith(("--on-", "--timer-property", "--path-property", "--socket-property")) for word in started.words
-    )
-    if timed:
-        return "schedules"
-    return None
-
-
-def _launchctl(started: Started) -> str | None:
-    verb = next(iter(started.operands), "")
-    if verb in ("load", "bootstrap", "enable", "submit", "setenv", "config"):
-        return "adds-service"
-    return None
-
-
-def _with_verb(test: RiskRule) -> Rule:
-    """A program that sets something up if one of its first three operands is one of some verbs."""
-    known = frozenset(test.words.split())
-
-    def judged(started: Started) -> str | None:
-        if known.intersection(word.lower() for word in started.operands[:3]):
-            return test.risk
-        return None
-
-    return judged
-
-
-def _always(test: RiskRule) -> Rule:
-    """A program that does nothing else, unless it only tells about itself."""
-
-    def judged(started: Started) -> str | None:
-        if started.has("--help", "--version", "-h", "-V") and len(started.words) == 1:
-            return None
-        return test.risk
-
-    return judged
-
-
-def _loginctl(started: Started) -> str | None:
-    if "enable-linger" in started.operands:
-        return "adds-service"
-    return None
-
-
-def _defaults(started: Started) -> str | None:
-    """macOS: hooks of the login window."""
-    text = " ".join(started.operands[:4]).lower()
-    if text.startswith("write") and ("loginhook" in text or "loginwindow" in text):
-        return "adds-service"
-    return None
-
-
-def _osascript(started: Started) -> str | None:
-    if "login item" in " ".join(started.words).lower():
-        return "adds-service"
-    return None
-
-
-def _passwd(started: Started) -> str | None:
-    if started.has("-S", "--status", "--help"):
-        return None
-    return "adds-account"
-
-
-def _dscl(started: Started) -> str | None:
-    changing = ("-create", "-append", "-passwd", "-merge", "-change", "create", "append", "passwd", "merge", "change")
-    if any(word in changing for word in started.words[:3]):
-        return "adds-account"
-    return None
-
-
-def _net(started: Started) -> str | None:
-    words = [word.lower() for word in started.words]
-    is_account = words[:1] in (["user"], ["localgroup"], ["group"])
-    if is_account and ("/add" in words or len(words) > 2):
-        return "adds-account"
-    return None
 
 
 # Settings ------------------------------------------------------------------------------------------------------------
@@ -213,39 +103,8 @@ def _go(started: Started) -> str | None:
     return None
 
 
-def _editor(started: Started) -> str | None:
-    if started.has("--install-extension", "--add-mcp"):
-        return "adds-extension"
-    return None
-
-
-def _globally(started: Started) -> str | None:
-    is_set = started.operands[:1] == ("config",) and started.has("--global", "-g") and len(started.operands) > 2
-    if is_set:
-        return "changes-user-settings"
-    return None
-
-
 _RULES: dict[str, Rule] = rules_of(
-    "persistence",
-    written={
-        "at": _at,
-        "crontab": _crontab,
-        "defaults": _defaults,
-        "dscl": _dscl,
-        "editor": _editor,
-        "globally": _globally,
-        "go": _go,
-        "launchctl": _launchctl,
-        "life_cycle": _life_cycle,
-        "loginctl": _loginctl,
-        "net": _net,
-        "osascript": _osascript,
-        "passwd": _passwd,
-        "systemctl": _systemctl,
-        "systemd_run": _systemd_run,
-    },
-    made={"always": _always, "has": has, "settings": _package_settings, "verb": _with_verb},
+    "persistence", written={"go": _go, "life_cycle": _life_cycle}, made={"settings": _package_settings}
 )
 
 

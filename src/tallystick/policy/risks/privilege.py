@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
-from tallystick.catalog.programs import RiskRule, programs_with
+from tallystick.catalog.programs import programs_with
 from tallystick.intent.actions import Snippet
 from tallystick.intent.programs.arguments import names
 from tallystick.intent.tools.arguments import plain_name
@@ -20,7 +20,7 @@ from tallystick.model.intent import Domain, Operation
 from tallystick.model.pattern import pattern_of
 from tallystick.model.step import Json
 from tallystick.policy.calls.reading import CallReading
-from tallystick.policy.risks.entries import Rule, rules_of
+from tallystick.policy.risks.entries import Rule, judged, rules_of
 from tallystick.policy.risks.programs import Started, programs
 from tallystick.policy.risks.quoted_text import without_talk
 from tallystick.policy.risks.risk import Risk
@@ -75,7 +75,6 @@ RISKS = {
     "leaves-container": "A container is started that holds the machine around it, or a process enters another's world.",
 }
 _ELEVATING = programs_with("elevates")
-_ENTERING = programs_with("enters-namespace")
 _ASKING = names("--version -V --help -h -l --list -ll -k --remove-timestamp -K --reset-timestamp")
 _WITH_RIGHTS = pattern_of(
     r"\bwith administrator privileges\b|\bAuthorizationExecuteWithPrivileges\b|-Verb\s{1,5}[\"']?RunAs", re.I
@@ -121,10 +120,7 @@ def _of_program(started: Started) -> str | None:
         if _ASKING.intersection(started.words[:1]):
             return None
         return "elevates"
-    rule = _RULES.get(started.name)
-    if rule is None:
-        return None
-    return rule(started)
+    return judged("privilege", _RULES, started)
 
 
 def _of_code(snippet: Snippet) -> Iterator[Risk]:
@@ -168,65 +164,9 @@ def _install(started: Started) -> str | None:
     return None
 
 
-def _chown(started: Started) -> str | None:
-    """Files are given to root; to the user's own id is work."""
-    owner = next(iter(started.operands), "")
-    if re.fullmatch(r"(?:root|0)(?:[:.]\S*)?", owner):
-        return "gives-rights"
-    return None
-
-
-def _ever(test: RiskRule) -> Rule:
-    def rule(started: Started) -> str | None:
-        is_asking = not {"--help", "--version", "-h", "-V", "-S", "--status", "-l", "--list"}.isdisjoint(
-            started.words[:2]
-        )
-        if is_asking:
-            return None
-        return test.risk
-
-    return rule
-
-
 def _chattr(started: Started) -> str | None:
     flags = [word for word in started.words if word[:1] in "+-=" and len(word) < 12]
     if any("i" in flag or "a" in flag for flag in flags if flag not in ("-R", "-V", "-f")):
-        return "gives-rights"
-    return None
-
-
-def _when(test: RiskRule) -> Rule:
-    """If all of some words are there, in any place."""
-    needed = test.words.split()
-
-    def rule(started: Started) -> str | None:
-        said = {given.lower() for given in started.words}
-        if said.issuperset(needed):
-            return test.risk
-        return None
-
-    return rule
-
-
-def _net(started: Started) -> str | None:
-    said = [word.lower() for word in started.words]
-    if said[:1] in (["user"], ["localgroup"], ["group"]) and {"/add", "/active:yes"}.intersection(said):
-        return "gives-rights"
-    return None
-
-
-def _icacls(started: Started) -> str | None:
-    """`icacls PATH /grant Everyone:F`: a right for more than the user."""
-    said = " ".join(started.words).lower()
-    is_grant = "/grant" in said or "/setowner" in said or "/reset" in said
-    if is_grant and any(who in said for who in ("everyone", "users:", "*s-1-", "system")):
-        return "gives-rights"
-    return None
-
-
-def _mknod(started: Started) -> str | None:
-    """A device under another name."""
-    if {"b", "c", "u"}.intersection(started.operands[1:2]):
         return "gives-rights"
     return None
 
@@ -317,177 +257,15 @@ def _lxc(started: Started) -> str | None:
     return None
 
 
-# Clusters and clouds -------------------------------------------------------------------------------------------------
-
-
-def _kubectl(started: Started) -> str | None:
-    words = started.operands
-    verb = ""
-    if words:
-        verb = words[0]
-    if (
-        verb in ("create", "edit", "patch")
-        and len(words) > 1
-        and words[1] in ("clusterrolebinding", "rolebinding", "clusterrole", "token")
-    ):
-        return "gives-rights"
-    if verb == "debug" and any(word.startswith("node/") for word in words):
-        return "leaves-container"
-    if (verb == "certificate" and "approve" in words) or (verb == "set" and "subject" in words):
-        return "gives-rights"
-    if verb in ("adm", "policy") and any(word.startswith("add-") for word in words):
-        return "gives-rights"
-    text = " ".join(started.words)
-    is_open = any(
-        said in text
-        for said in ('"privileged":true', '"privileged": true', '"hostPID":true', '"hostPID": true', "--privileged")
-    )
-    if verb == "run" and is_open:
-        return "leaves-container"
-    is_impersonating = any(word == "--as" or word.startswith(("--as=", "--as-group=")) for word in started.words)
-    if is_impersonating and verb != "auth":
-        return "elevates"
-    return None
-
-
-_AWS = pattern_of(
-    r"(?:attach|put)-(?:user|role|group)-policy|create-(?:access-key|login-profile|policy-version|user|role|service-linked-role)"
-    r"|add-user-to-group|update-(?:assume-role-policy|login-profile)|set-default-policy-version|add-role-to-instance-profile"
-    r"|delete-(?:role|user)-permissions-boundary|put-(?:bucket-policy|bucket-acl|key-policy|resource-policy|public-access-block)"
-    r"|create-grant|add-permission|deactivate-mfa-device|delete-public-access-block"
-)
-_GCLOUD = pattern_of(r"(?:add|set)-iam-policy(?:-binding)?")
-
-
-_WIDE_SCOPES = pattern_of(r"(?:^|,)(?:admin:|delete_repo|write:org|site_admin|manage_)")
-
-
-def _gh(started: Started) -> str | None:
-    """A forge's rights: a token for more, a repository for everybody, someone else for a repository."""
-    words = started.operands
-    if words[:1] == ("auth",) and _WIDE_SCOPES.search(started.value("-s", "--scopes")):
-        return "gives-rights"
-    is_public = started.value("--visibility") == "public" or started.has("--public")
-    if words[:1] == ("repo",) and is_public and (words[1:2] == ("edit",) or started.has("-s", "--source", "--push")):
-        return "gives-rights"
-    if words[:3] == ("repo", "deploy-key", "add"):
-        return "gives-rights"
-    method = started.value("-X", "--method").upper()
-    is_change = words[:1] == ("api",) and (method in ("PUT", "POST", "PATCH") or started.has("-f", "-F", "--field"))
-    if is_change and any(_MEMBERS.search(word) for word in words):
-        return "gives-rights"
-    return None
-
-
-_MEMBERS = pattern_of(r"/(?:collaborators|memberships|keys|invitations|hooks)(?:/|$)")
-
-
-def _aws(started: Started) -> str | None:
-    if any(_AWS.fullmatch(word) for word in started.operands[:6]):
-        return "gives-rights"
-    is_other = any(word.startswith(("assume-role", "get-federation-token")) for word in started.operands[:4])
-    if is_other and "sts" in started.operands[:3]:
-        return "elevates"
-    return None
-
-
-def _gcloud(started: Started) -> str | None:
-    words = started.operands
-    if any(_GCLOUD.fullmatch(word) for word in words) or (
-        "roles" in words and {"create", "update"}.intersection(words)
-    ):
-        return "gives-rights"
-    if "service-accounts" in words and "keys" in words and "create" in words:
-        return "gives-rights"
-    is_other = any(word.startswith("--impersonate-service-account") for word in started.words)
-    if is_other:
-        return "elevates"
-    return None
-
-
-def _az(started: Started) -> str | None:
-    words = set(started.operands[:5])
-    is_role = {"role", "create"} <= words or {"sp", "create-for-rbac"} <= words or {"credential", "reset"} <= words
-    if is_role or "set-policy" in words:
-        return "gives-rights"
-    return None
-
-
-def _vault(started: Started) -> str | None:
-    words = set(started.operands[:3])
-    if {"policy", "write"} <= words or {"token", "create"} <= words or {"auth", "enable"} <= words:
-        return "gives-rights"
-    return None
-
-
-def _machinectl(started: Started) -> str | None:
-    if started.operands[:1] in (("shell",), ("login",)):
-        return "elevates"
-    return None
-
-
-def _systemd_run(started: Started) -> str | None:
-    if started.has("--user"):
-        return None
-    return "elevates"
-
-
-def _chflags(started: Started) -> str | None:
-    if any("chg" in word or "appnd" in word for word in started.operands[:1]):
-        return "gives-rights"
-    return None
-
-
-def _dscl(started: Started) -> str | None:
-    is_change = not _CHANGES_OF_ACCOUNTS.isdisjoint(started.words)
-    if is_change:
-        return "gives-rights"
-    return None
-
-
-_CHANGES_OF_ACCOUNTS = frozenset(
-    ("-create", "-append", "-passwd", "-delete", "create", "append", "passwd", "delete", "-merge")
-)
-
-
-def _wsl(started: Started) -> str | None:
-    if started.value("-u", "--user") == "root":
-        return "elevates"
-    return None
-
-
-def _gsutil(started: Started) -> str | None:
-    is_change = started.operands[:1] in (("iam",), ("acl",)) and started.operands[1:2] in (("ch",), ("set",))
-    if is_change:
-        return "gives-rights"
-    return None
-
-
 _RULES: dict[str, Rule] = rules_of(
     "privilege",
     written={
-        "aws": _aws,
-        "az": _az,
         "chattr": _chattr,
-        "chflags": _chflags,
         "chmod": _chmod,
-        "chown": _chown,
         "container": _container,
-        "dscl": _dscl,
-        "gcloud": _gcloud,
-        "gh": _gh,
-        "gsutil": _gsutil,
-        "icacls": _icacls,
         "install": _install,
-        "kubectl": _kubectl,
         "lxc": _lxc,
-        "machinectl": _machinectl,
-        "mknod": _mknod,
-        "net": _net,
         "ssh": _ssh,
-        "systemd_run": _systemd_run,
-        "vault": _vault,
-        "wsl": _wsl,
     },
-    made={"all_words": _when, "ever": _ever},
+    made={},
 )
