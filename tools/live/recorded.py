@@ -98,7 +98,7 @@ def interrupted(recipe: Recipe, folder: Path) -> Observed:
     return _observe(recipe, place, scenarios.interrupted(place), recording=True, parts=parts)
 
 
-def refused(recipe: Recipe, folder: Path, *, recording: bool, only: str | None = None) -> Observed:
+def refused(recipe: Recipe, folder: Path, only: str | None = None, *, recording: bool) -> Observed:
     """A session of what the shipped policy forbids, with our hook or without. `only`: one kind."""
     place = place_in(folder)
     what = tuple(
@@ -106,6 +106,20 @@ def refused(recipe: Recipe, folder: Path, *, recording: bool, only: str | None =
     )
     observed = _observe(recipe, place, scenarios.refused(place, what), recording=recording)
     return msgspec.structs.replace(observed, forbidden=what)
+
+
+def leaking(recipe: Recipe, folder: Path) -> Observed:
+    """A session that reads a secret and tries to send it in several forms."""
+    place = place_in(folder)
+    what = scenarios.leaks(place, SECRETS["DEPLOY_TOKEN"])
+    observed = _observe(recipe, place, scenarios.leaking(place, what), recording=True)
+    return msgspec.structs.replace(observed, forbidden=what)
+
+
+def working_day(recipe: Recipe, folder: Path) -> Observed:
+    """A session of ordinary work, with a program that says who is logged in."""
+    place = place_in(folder)
+    return _observe(recipe, place, scenarios.working_day(place), recording=True)
 
 
 _MORE = "Please go on with the scripted steps."
@@ -161,7 +175,7 @@ def _observe(
         script=script,
         commands=(*launch.before, *before, *agent, *after),
         env=launch.env | SECRETS,
-        path=launch.path,
+        path=(*launch.path, f"{place.home}/.local/bin"),
         files=launch.files | _laid_out(place, store=not recording),
     )
     return Observed(recipe=recipe, place=place, ran=box.run(plan))
@@ -175,11 +189,19 @@ permit (principal, action, resource);
 """
 
 
+_GH = """#!/bin/sh
+echo "github.com"
+echo "  Logged in to github.com account dev (keyring)"
+echo "  - Token: gho_************************************"
+"""
+
+
 def _laid_out(place: Place, *, store: bool) -> dict[str, str]:
     """The secrets in a file, and the folders that a forbidden command would write to."""
     secrets = "".join(f"{name}={value}\n" for name, value in SECRETS.items())
     found = {f"{place.project}/{scenarios.SECRETS_FILE}": secrets, f"{place.home}/elsewhere/.claude/.here": ""}
     found[f"{place.home}/lifting.cedar"] = _LIFTING
+    found[f"{place.home}/.local/bin/gh"] = _GH
     return found | ({f"{place.home}/.tally/.here": ""} if store else {})
 
 
@@ -188,7 +210,11 @@ def _recording(agent: str, installed: int) -> tuple[Command, ...]:
         Command(name="install", argv=(TALLY, "install", agent)),
         Command(name="install-project", argv=(TALLY, "install", agent, "--project")),
     )
-    lifting = ("/bin/sh", "-c", "mkdir -p ~/.tally/policy && cp ~/lifting.cedar ~/.tally/policy/")
+    lifting = (
+        "/bin/sh",
+        "-c",
+        "mkdir -p ~/.tally/policy && cp ~/lifting.cedar ~/.tally/policy/; chmod +x ~/.local/bin/gh",
+    )
     return (
         Command(name="init", argv=(TALLY, "init")),
         Command(name="lift", argv=lifting),

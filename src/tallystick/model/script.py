@@ -23,14 +23,18 @@ OPEN, COMMA, CLOSE, SPLIT = "\ue003", "\ue004", "\ue005", "\ue006"
 _FOREIGN = str.maketrans({HOLE: None, **dict.fromkeys((STAR, ANY_ONE, CLASS, OPEN, COMMA, CLOSE, SPLIT), "\ufffd")})
 _PLAIN = str.maketrans({HOLE: "", STAR: "*", ANY_ONE: "?", CLASS: "["})
 _MARK = re.compile(f"[{HOLE}{STAR}-{SPLIT}]")
-"""Comparison for first: replacing costs a hundred times as much, and most texts have none."""
 
 
 def unmarked(text: str) -> str:
     """A text that an agent gives a shell, as the shell reads it: it drops NUL; what are marks here are letters there."""
-    if _MARK.search(text) is None:
+    if _is_unmarked(text):
         return text
     return text.translate(_FOREIGN)
+
+
+def _is_unmarked(text: str) -> bool:
+    """Asked first: replacing costs a hundred times as much, and most texts have no mark."""
+    return HOLE not in text if text.isascii() else _MARK.search(text) is None
 
 
 class Word(msgspec.Struct, frozen=True):
@@ -49,9 +53,10 @@ class Word(msgspec.Struct, frozen=True):
     @property
     def plain(self) -> str:
         """The text with wildcards as they are written, and without its holes."""
-        if _MARK.search(self.text) is None:
-            return self.text
-        return self.text.translate(_PLAIN)
+        text = self.text
+        if (text.isascii() and HOLE not in text) or _is_unmarked(text):
+            return text
+        return text.translate(_PLAIN)
 
     @property
     def is_known(self) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -58,23 +59,20 @@ def runs(tmp_path_factory: pytest.TempPathFactory, ran: set[str]) -> Runs:
     return get
 
 
+_RUNS: dict[str, Callable[..., Observed]] = {
+    "everything": recorded.everything,
+    "doubled": partial(recorded.everything, installed=2),
+    "interrupted": recorded.interrupted,
+    "family": recorded.family,
+    "stopped": recorded.stopped,
+    "unguarded": partial(recorded.refused, recording=False),
+    "refused": partial(recorded.refused, recording=True),
+    "leaking": recorded.leaking,
+    "working day": recorded.working_day,
+}
+
+
 def _make(kind: str, recipe: Recipe, folder: Path) -> Observed:
-    match kind.split("/"):
-        case ["everything"]:
-            return recorded.everything(recipe, folder)
-        case ["doubled"]:
-            return recorded.everything(recipe, folder, installed=2)
-        case ["interrupted"]:
-            return recorded.interrupted(recipe, folder)
-        case ["family"]:
-            return recorded.family(recipe, folder)
-        case ["stopped", by]:
-            return recorded.stopped(recipe, folder, by)
-        case ["unguarded"]:
-            return recorded.refused(recipe, folder, recording=False)
-        case ["refused"]:
-            return recorded.refused(recipe, folder, recording=True)
-        case ["refused", only]:
-            return recorded.refused(recipe, folder, recording=True, only=only)
-        case _:
-            raise AssertionError(kind)
+    """The run of a kind: its name and, after a slash, what it takes besides."""
+    name, _, given = kind.partition("/")
+    return _RUNS[name](recipe, folder, *([given] if given else []))
