@@ -163,10 +163,10 @@ def files_of_tests() -> list[Path]:
 def sources_of(test: Path) -> list[Path]:
     """Where the source of a test file may be: a module, one named after a keyword, a package, or policies.
 
-    Tests of the programs in tools/ are in tests/tools.
+    Tests of the programs in tools/ and bench/ are in tests/tools and tests/bench.
     """
     parent = test.relative_to(TESTS).parent
-    folder = ROOT / parent if parent.parts[:1] == ("tools",) else SOURCE / parent
+    folder = ROOT / parent if parent.parts[:1] in (("tools",), ("bench",)) else SOURCE / parent
     name = test.stem.removeprefix("test_")
     policies = folder / f"{name.replace('_', '-')}.cedar"
     return [folder / f"{name}.py", folder / f"{name}_.py", folder / name / "__init__.py", policies]
@@ -210,12 +210,13 @@ HARMLESS = {
     # Codex names its agents as paths; policies are tried with the administrator's home folder too.
     "the home folder of the administrator": ("codex", "tests/policy/", "tui.svg", "tests/tui/"),
     # Which registries are public is what policies and their tests are about, and so is what names another one.
-    "a package registry": ("src/tallystick/catalog/", "src/tallystick/policy/", "tests/policy/"),
+    "a package registry": ("src/tallystick/catalog/", "src/tallystick/policy/", "tests/policy/", "docs/guards.json"),
     "an index of packages": (
         "src/tallystick/catalog/",
         "intent/programs/packages.py",
         "src/tallystick/policy/",
         "tests/policy/",
+        "docs/guards.json",
     ),
 }
 
