@@ -5,7 +5,7 @@
 The cases are in tests/policy/corpus. With `--histories` the calls of real sessions are judged as well, in the order in which
 they were made: of the folders that it names, else of the samples and recordings of this project and of the published
 histories where a copy of them lies beside the project. What a replay assumes stands in `bench.histories`. Nothing of them is
-kept but labels by digest (`bench.real_work`) and, with `--write`, figures in docs/real_work.json.
+kept but labels by digest (`bench.real_work`) and, with `--write`, figures in tallystick/guard/real_work.json.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
+from msgspec.structs import replace
 
 from bench.corpus import SAMPLES
 from bench.histories import cases_of
@@ -24,7 +25,6 @@ from bench.imports import PUBLISHED
 from bench.real_work import (
     LABELS,
     Labels,
-    RealWork,
     counted,
     read_labels,
     sheet,
@@ -45,6 +45,7 @@ from tallystick.guard.policy_quality import (
     summed,
     tallies,
 )
+from tallystick.guard.real_work import FIGURES, RealWork, keep
 
 CORPUS = Path(__file__).parents[1] / "tests" / "policy" / "corpus"
 HELD_OUT = {
@@ -71,8 +72,6 @@ HELD_OUT = {
 """Cases that were written when the rules were there, without reading how they find what they find."""
 _ATTACKS = ("attacks", *(name for name in HELD_OUT if "work" not in name))
 MACHINE = CORPUS / "machine.toml"
-REAL_WORK = Path(__file__).parents[1] / "docs" / "real_work.json"
-"""Figures of real histories: name → what was measured, and when."""
 RECORDINGS = Path(__file__).parents[1] / "tests" / "recordings"
 
 
@@ -148,13 +147,6 @@ def on_histories(paths: Sequence[Path], labels: Labels, sheet_file: Path | None)
     return counted(cases, stops, labels)
 
 
-def keep(name: str, found: RealWork) -> None:
-    """Keep the figures of some histories under a name, with the day."""
-    kept = msgspec.json.decode(REAL_WORK.read_bytes()) if REAL_WORK.exists() else {}
-    kept[name] = {"measured": datetime.date.today().isoformat(), **msgspec.to_builtins(found)}
-    REAL_WORK.write_bytes(msgspec.json.format(msgspec.json.encode(kept), indent=1) + b"\n")
-
-
 # Showing -------------------------------------------------------------------------------------------------------------
 
 
@@ -195,7 +187,7 @@ def _arguments() -> argparse.Namespace:
     )
     parser.add_argument("--take", type=Path, metavar="FILE", help="first take the labels that FILE, such a sheet, has")
     parser.add_argument("--labels", type=Path, default=LABELS, metavar="FILE", help="where labels are kept, by digest")
-    parser.add_argument("--write", metavar="NAME", help=f"keep the figures as NAME in {REAL_WORK.name}")
+    parser.add_argument("--write", metavar="NAME", help=f"keep the figures as NAME in {FIGURES.name}")
     return parser.parse_args()
 
 
@@ -220,7 +212,7 @@ def _real_work(given: argparse.Namespace) -> None:
         write_labels(given.labels, labels)
     found = on_histories(given.histories or places(), labels, given.sheet)
     if given.write is not None:
-        keep(given.write, found)
+        keep(given.write, replace(found, measured=datetime.date.today().isoformat()))
     if given.json:
         print(msgspec.json.format(msgspec.json.encode(found), indent=1).decode())
         return

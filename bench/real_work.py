@@ -16,6 +16,7 @@ from pathlib import Path
 import msgspec
 
 from tallystick.guard.policy_quality import Case, CaseCall, Judged, named
+from tallystick.guard.real_work import Counted, RealWork
 
 LABELS = Path(__file__).parents[1] / "docs" / "real_work_labels.json"
 """What was said of the stops that this project has looked at."""
@@ -49,28 +50,6 @@ class Labels(msgspec.Struct):
     def of(self, stop: Stop) -> str:
         """What was said of a stop; nothing where no one did."""
         return self.said.get(self.digest(stop), "")
-
-
-class Counted(msgspec.Struct):
-    """How often one rule stopped, and how often wrongly."""
-
-    stops: int = 0
-    sessions: int = 0
-    wrong: int = 0
-    unlabelled: int = 0
-
-
-class RealWork(msgspec.Struct):
-    """What was measured on some histories."""
-
-    calls: int
-    sessions: int
-    stops: int
-    wrong: int
-    unlabelled: int
-    sessions_stopped: int
-    sessions_wrongly_stopped: int
-    rules: dict[str, Counted]
 
 
 def read_labels(path: Path) -> Labels:

@@ -17,6 +17,7 @@ __all__ = [
     "policy_change",
     "policy_quality",
     "policy_rules",
+    "real_work",
     "rule_usage",
     "set_aside",
     "suggest",

@@ -23,6 +23,7 @@ from tallystick.guard.policies import (
     shipped_policies,
     user_folder,
 )
+from tallystick.guard.real_work import OnRealWork, by_rule
 from tallystick.journal.home import Home
 from tallystick.model.decision import Effect
 from tallystick.policy import kinds, risks
@@ -57,6 +58,8 @@ class RuleRow(msgspec.Struct, frozen=True, kw_only=True):
     line: int
     settings: tuple[str, ...] = ()
     """Settings that change what it speaks of."""
+    real_work: OnRealWork | None = None
+    """How often it stopped calls of real sessions, where it is shipped and ever did."""
 
 
 class ShownRule(msgspec.Struct, frozen=True, kw_only=True):
@@ -220,6 +223,7 @@ def _settings(text: str) -> tuple[str, ...]:
 
 
 def _row(rule: Rule, lifted_by: Iterable[str], home: Home, root: str | None) -> RuleRow:
+    origin = _origin(rule.file, home, root)
     return RuleRow(
         id=rule.id,
         effect=rule.effect,
@@ -229,9 +233,10 @@ def _row(rule: Rule, lifted_by: Iterable[str], home: Home, root: str | None) -> 
         holds_always=rule.holds_always,
         lifts=rule.lifts,
         lifted_by=tuple(lifted_by),
-        origin=_origin(rule.file, home, root),
+        origin=origin,
         file=rule.file,
         line=rule.line,
+        real_work=by_rule().get(rule.id) if origin == "shipped" else None,
     )
 
 

@@ -3,8 +3,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import msgspec
 import pytest
 
+from tallystick.guard.real_work import by_rule
 from tallystick.journal.archive import Archive
 from tallystick.journal.home import Home
 from tallystick.model.step import Json, Opening, Source, Step
@@ -53,6 +55,21 @@ def test_the_rules_in_force_are_listed_the_strictest_first(tally: Tally, tally_j
     assert any(line.startswith("  mine.no-curl") and line.endswith("[user]") for line in text)
     assert any("outside.write" in line and "(policy.trusted)" in line for line in text)
     assert {row["effect"] for row in tally_json("policy", "list", "--effect", "ask")["rules"]} == {"ask"}
+
+
+def test_beside_a_rule_stands_how_often_it_stopped_real_work_wrongly(
+    tally: Tally, tally_json: TallyJson, user: Path
+) -> None:
+    own_policy(user, NO_CURL.replace("mine.no-curl", "mine.secrets.read"))
+    rows = {row["id"]: row for row in tally_json("policy", "list")["rules"]}
+    measured = by_rule()["secrets.read"]
+    assert rows["secrets.read"]["real_work"] == msgspec.to_builtins(measured)
+    assert rows["destroy.root"]["real_work"] is None
+    text = tally("policy", "list", "--no-color").stdout.splitlines()
+    assert f"wrong stops per 1,000 calls, of {measured.calls:,} calls of real sessions" in text[1]
+    shown = {line.split()[0]: line.split()[2] for line in text if line.startswith("  ")}
+    assert shown["secrets.read"] == f"{measured.wrong_per_1000_calls:.2f}"
+    assert (shown["destroy.root"], shown["mine.secrets.read"]) == ("–", "–")
 
 
 def test_a_broken_file_is_said_while_the_rest_is_listed(tally: Tally, user: Path) -> None:

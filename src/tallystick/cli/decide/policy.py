@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tallystick.guard.backtest import Backtest, Counts, Differing
     from tallystick.guard.explain import Explained
     from tallystick.guard.policy_quality import Judged
-    from tallystick.guard.policy_rules import InForce, ShownRule
+    from tallystick.guard.policy_rules import InForce, RuleRow, ShownRule
     from tallystick.guard.rule_usage import Usage
     from tallystick.guard.suggest import Suggestion
     from tallystick.model.step import Json
@@ -128,9 +128,12 @@ def _usage_text(found: Usage) -> Iterator[str]:
 
 def _rules_text(found: InForce, width: int) -> Iterator[str]:
     """One line a rule, those of one concern together, the strictest first."""
+    from tallystick.guard.real_work import calls_judged
+
     counts = [(effect, sum(row.effect.value == effect for row in found.rules)) for effect in _COLORS]
     said = ", ".join(f"{count} {effect}" for effect, count in counts if count)
     yield f"profile {found.profile.value}, {counted(len(found.rules), 'rule')} ({said}), set {found.digest[:12]}"
+    yield f"  figures: wrong stops per 1,000 calls, of {calls_judged():,} calls of real sessions; –: never fired there"
     group = None
     for row in sorted(found.rules, key=lambda row: (row.id.partition(".")[0], list(_COLORS).index(row.effect.value))):
         concern = row.id.partition(".")[0]
@@ -138,11 +141,16 @@ def _rules_text(found: InForce, width: int) -> Iterator[str]:
             yield click.style(concern, bold=True)
             group = concern
         origin = "" if row.origin == "shipped" else f" [{row.origin}]"
-        before = f"  {one_line(row.id):<28} {row.effect.value:<5} "
+        before = f"  {one_line(row.id):<28} {row.effect.value:<5} {_wrong(row):>5}  "
         settings = f"  ({', '.join(row.settings)})" if row.settings else ""
         room = max(width - len(before) - len(origin) - len(settings), 40)
         message = first_line(row.reason.replace("{target}", "…"), room)
         yield click.style(before, fg=_COLORS[row.effect.value]) + message + settings + origin
+
+
+def _wrong(row: RuleRow) -> str:
+    """How often a rule stopped real work wrongly."""
+    return "–" if row.real_work is None else f"{row.real_work.wrong_per_1000_calls:.2f}"
 
 
 @click.command("show", cls=Command, example="tally policy show secrets.read")
