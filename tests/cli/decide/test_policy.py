@@ -110,6 +110,7 @@ def test_everything_that_is_known_of_a_rule_is_printed(tally: Tally, tally_json:
             "lifted_by": [],
             "origin": "user",
             "settings": [],
+            "real_work": None,
             "file": str(path),
             "line": 1,
         },
@@ -119,7 +120,7 @@ def test_everything_that_is_known_of_a_rule_is_printed(tally: Tally, tally_json:
     assert found["rule"] in listed["rules"]
     assert (listed["profile"], listed["error"], len(listed["digest"])) == ("standard", None, 64)
     rows = [line.split() for line in tally("policy", "list", "--no-color").stdout.splitlines()]
-    assert ["mine.no-curl", "ask", "No", "downloads.", "[user]"] in rows
+    assert ["mine.no-curl", "ask", "–", "No", "downloads.", "[user]"] in rows
 
 
 def test_an_explanation_is_printed_act_by_act_with_its_facts(
