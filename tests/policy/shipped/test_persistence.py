@@ -53,6 +53,11 @@ def test_everyday_work_is_not_asked_about(laid: Laid, command: str) -> None:
     assert laid.said(command) == ("allow", ())
 
 
+def test_a_task_that_waits_to_be_started_is_not_asked_about(laid: Laid) -> None:
+    task = '{"version": "2.0.0", "tasks": [{"label": "test", "type": "shell", "command": "make test"}]}'
+    assert laid.call("Write", {"file_path": ".vscode/tasks.json", "content": task}) == ("allow", ())
+
+
 def test_a_link_to_a_start_file_is_that_file(tmp_path: Path) -> None:
     laid = Laid(tmp_path)
     laid.link("project/rc", laid.home / ".bashrc")

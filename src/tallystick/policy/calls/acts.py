@@ -299,7 +299,7 @@ class _Finder:
             found = self._orders(action, intent, touch.path)
         if action is Action.WRITE and may_run(intent.target):
             found |= news(intent, self._reading, self._world, partial(runs_of, intent.target))
-        if "editor-settings" in kinds and action is Action.WRITE:
+        if action is Action.WRITE and not kinds.isdisjoint(("editor-settings", "editor-task")):
             found |= news(intent, self._reading, self._world, switches_of)
         if action is Action.READ:
             return found | self._credentials(intent, touch.path, touch.state)

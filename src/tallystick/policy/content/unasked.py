@@ -94,12 +94,16 @@ _SETTING_NAME = (
 )
 _SETTING_VALUE = r"true|false|\{[^}]{0,400}|[\"'](?:on|always|turbo|all)[\"']"
 _SETTING = pattern_of(rf"[\"'](?:{_SETTING_NAME})[\"']\s{{0,20}}:\s{{0,20}}({_SETTING_VALUE})")
+_ON_OPENING = pattern_of(r"[\"']runon[\"']\s{0,20}:\s{0,20}[\"']folderopen")
 _MOST_SETTINGS = 256 << 10
 
 
 def switches_of(text: str) -> frozenset[str]:
     """ACTS_UNASKED, if settings let agents or tasks act unasked."""
-    for found in _SETTING.finditer(text[:_MOST_SETTINGS].lower()):
+    small = text[:_MOST_SETTINGS].lower()
+    if _ON_OPENING.search(small) is not None:
+        return frozenset((ACTS_UNASKED,))
+    for found in _SETTING.finditer(small):
         is_trust = "workspace.trust" in found[0]
         if (found[1] == "false") is is_trust:
             return frozenset((ACTS_UNASKED,))

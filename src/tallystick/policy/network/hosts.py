@@ -19,6 +19,7 @@ import msgspec
 
 from tallystick.catalog.loading import Entry, load
 from tallystick.model.pattern import pattern_of
+from tallystick.policy.network.disguises import is_disguised
 from tallystick.policy.settings import Settings
 
 Address: TypeAlias = ipaddress.IPv4Address | ipaddress.IPv6Address
@@ -169,6 +170,7 @@ KINDS: dict[str, str] = {
     "paste": "A service that keeps or passes on what anybody sends: paste bins, file drops, request bins, tunnels.",
     "service": "No host: a search engine, the server of a tool, a message.",
     "untold": "Which host it is, the call does not tell.",
+    "disguised": "People read its address as that of another host.",
     "carries-data": "Its name carries data: a long part made by chance, or one that another program prints.",
 }
 """Every kind of host and what it means."""
@@ -208,6 +210,8 @@ def _host_of(target: str, allowed: tuple[str, ...], registries: tuple[str, ...])
         kinds.add("metadata")
     if _carries_data(host):
         kinds.add("carries-data")
+    if is_disguised(target, host):
+        kinds.add("disguised")
     return HostFacts(host=name[:_LONGEST], port=port, scheme=scheme, kinds=frozenset(kinds))
 
 
