@@ -15,6 +15,8 @@ class Languages(Entry, frozen=True):
     filters: frozenset[str]
     looped: frozenset[str]
     code: frozenset[str]
+    fences: dict[str, frozenset[str]]
+    """Language → what stands after the fence of such code in Markdown."""
 
 
 LANGUAGES = load("code/language_sets", Languages)

@@ -85,10 +85,13 @@ class _Renderer:
     def statement(self, node: Node) -> str:
         """One statement; of what the grammar lost its way in, all that is in it."""
         known = _STATEMENTS.get(node.type)
-        if known is not None:
-            return known(self, node)
-        if node.type in _EXPRESSIONS:
-            return self._discarded(node)
+        try:
+            if known is not None:
+                return known(self, node)
+            if node.type in _EXPRESSIONS:
+                return self._discarded(node)
+        except IndexError:  # the grammar lost its way: a part of the statement is missing
+            pass
         if node.type in ("comment", "empty_statement", "param_block") or not node.named_child_count:
             return ""
         return self.block(node)

@@ -10,19 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from tallystick.catalog.languages import LANGUAGES
 from tallystick.model.pattern import pattern_of
 
 _MOST_CODES = 400
 _MOST_CODE = 16 << 10
 _MOST_IMPORTS = 20
-_SHELL = ("", "sh", "bash", "zsh", "shell", "ksh", "console", "terminal", "shell-session", "text", "txt")
-_LANGUAGES = {
-    **dict.fromkeys(_SHELL, "sh"),
-    "python": "python", "py": "python", "javascript": "javascript", "js": "javascript", "node": "javascript",
-    "typescript": "javascript", "ts": "javascript", "ruby": "ruby", "rb": "ruby", "perl": "perl", "php": "php",
-    "powershell": "powershell", "ps1": "powershell", "pwsh": "powershell", "batch": "batch", "cmd": "batch",
-}  # fmt: skip
-"""What a fence says → the language that it is read as. All else is shown, not run."""
+_LANGUAGES = {word: language for language, words in LANGUAGES.fences.items() for word in words}
 _FENCE = pattern_of(r"[ \t>]*(?:[-*+]|\d{1,3}[.)])?[ \t]*(`{3,}|~{3,})[ \t]*([\w+-]*)[^`\n]*")
 _SPAN = pattern_of(r"(?<!`)(`{1,2})(?!`)([^\n]{2,2000}?)(?<!`)\1(?!`)")
 _RUN = pattern_of(r"[ \t]*!(?![\[`])[ \t]?(\S[^\n]*)")

@@ -14,10 +14,13 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
+from tallystick.catalog.agents import AGENTS
 from tallystick.catalog.loads import UNASKED
 from tallystick.model.pattern import pattern_of
 from tallystick.policy.content.prompt_injection import tags_of
 
+_AGENT_FOLDERS = frozenset(name for facts in AGENTS.values() for name in facts.folder_names)
+"""The settings in them name commands that an agent runs: helpers, status lines, hooks, servers."""
 RUNS_UNSEEN = "runs-unseen"
 """What a text is tagged with that makes a project run such a thing by itself."""
 _MOST = 64 << 10
@@ -44,9 +47,11 @@ _IN_LIFE_CYCLE = pattern_of(
 def may_run(path: str) -> bool:
     """Whether a project's tools run by themselves what is in a file, by its name and place."""
     folder, _, name = path.rpartition("/")
+    inside = folder.rpartition("/")[2]
     return (
         name in UNASKED["files"]
-        or folder.rpartition("/")[2] in UNASKED["folders"]
+        or inside in UNASKED["folders"]
+        or (inside in _AGENT_FOLDERS and name.endswith((".json", ".toml")))
         or _PIPELINES.search(path) is not None
     )
 

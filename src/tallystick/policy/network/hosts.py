@@ -19,7 +19,7 @@ import msgspec
 
 from tallystick.catalog.loading import Entry, load
 from tallystick.model.pattern import pattern_of
-from tallystick.policy.network.disguises import is_disguised
+from tallystick.policy.network.misread import is_misread
 from tallystick.policy.settings import Settings
 
 Address: TypeAlias = ipaddress.IPv4Address | ipaddress.IPv6Address
@@ -210,7 +210,7 @@ def _host_of(target: str, allowed: tuple[str, ...], registries: tuple[str, ...])
         kinds.add("metadata")
     if _carries_data(host):
         kinds.add("carries-data")
-    if is_disguised(target, host):
+    if is_misread(target, host):
         kinds.add("disguised")
     return HostFacts(host=name[:_LONGEST], port=port, scheme=scheme, kinds=frozenset(kinds))
 

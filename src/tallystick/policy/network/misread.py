@@ -24,7 +24,7 @@ _LOOK_LATIN = frozenset(
 """Small letters of Cyrillic and Greek that are drawn like Latin ones."""
 
 
-def is_disguised(target: str, host: str) -> bool:
+def is_misread(target: str, host: str) -> bool:
     """Whether the host of a target, made clear, is none that people would read there."""
     if target.isascii() and "@" not in target and "xn--" not in host:
         return False
