@@ -109,6 +109,25 @@ def test_a_session_begins_with_a_checkpoint(watching: Watching) -> None:
     assert mark.meta["tokens_used"]["input"] == 0
 
 
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        ({"HOME": "/srv/agent"}, "/srv/agent"),
+        ({"HOME": "/srv/a\udcff"}, "/srv/a\ufffd"),
+        ({"HOME": "relative"}, None),
+        ({"PATH": "/bin"}, None),
+        ({}, None),
+    ],
+)
+def test_the_home_folder_is_the_one_that_the_process_of_the_hook_has(
+    watching: Watching, said: dict[str, str], kept: str | None
+) -> None:
+    watching.begin(**said)
+    (mark,) = watching.settled(1)
+    assert mark.values.get("personal.home") == kept
+    assert "content.configuration" in mark.values
+
+
 @pytest.mark.parametrize("is_isolated", [True, False])
 def test_a_checkpoint_says_whether_its_session_stands_alone(watching: Watching, is_isolated: bool) -> None:
     values = {"personal.cwd": str(watching.project)}

@@ -449,10 +449,12 @@ def test_what_a_session_runs_under_is_recorded_and_so_is_a_change(
     project = user / "project"
     (project / ".git").mkdir(parents=True)
     (project / "CLAUDE.md").write_text("be brief")
-    assert deliver({**pre_tool_use(1), "cwd": str(project)}, CODEX_HOME="/x").returncode == 0
-    deliver({**pre_tool_use(2), "cwd": str(project)}, CODEX_HOME="/x")
+    other = home.folder.parent / "other"
+    assert deliver({**pre_tool_use(1), "cwd": str(project)}, CODEX_HOME="/x", HOME=str(other)).returncode == 0
+    deliver({**pre_tool_use(2), "cwd": str(project)}, CODEX_HOME="/x", HOME=str(other))
     wait_for(lambda: configured(home))
     mark = configured(home)[0]
+    assert mark.values["personal.home"] == str(other), "of the process of the hook, which is not the recorder's"
     assert (mark.type, mark.meta["trigger"]) == ("checkpoint", "session_start")
     inputs = shown(mark.values["content.configuration"])
     assert "project:CLAUDE.md" in [item["name"] for item in inputs["instructions"]]

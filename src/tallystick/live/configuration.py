@@ -22,6 +22,7 @@ from tallystick.errors import CheckpointError, TallystickError
 from tallystick.journal.keys import configuration_key
 from tallystick.live.watched_places import Found, Look, Place, Places, working_folder
 from tallystick.model.ids import SessionId
+from tallystick.model.raw import legible
 from tallystick.model.step import Event, Json, Opening, Step
 from tallystick.recording.checkpoints.auto import folder_of, git_of
 from tallystick.recording.checkpoints.write import Mark, mark
@@ -64,6 +65,8 @@ class _Session(msgspec.Struct):
     """Which gathering of its place that has."""
     is_told: bool = False
     """What it says of itself is part of `current`."""
+    home: str | None = None
+    """The home folder that the process of its hook had, where that was seen."""
 
 
 class AgentUser(msgspec.Struct, frozen=True):
@@ -166,6 +169,7 @@ class LiveConfiguration:
             since=record.journal.size,
             ticket=self._places.ask_git(place) if known is None else 0,
             current=known,
+            home=working_folder(str(legible((environment or {}).get("HOME", "")))),
         )
         while len(self._sessions) > _MOST_SESSIONS:
             self._sessions.popitem(last=False)
@@ -240,7 +244,8 @@ class LiveConfiguration:
             if record.journal.ended:
                 return
             if before is None:
-                self._mark(record, now, _start_mark("session start", session.start, found.git))
+                started = _start_mark("session start", session.start, found.git)
+                self._mark(record, now, replace(started, values=_at_home(session.home)))
             elif _completes(before, now):
                 self._mark(record, now, _start_mark("session start, told more", None))
             else:
@@ -253,7 +258,7 @@ class LiveConfiguration:
         if first is not None and type(first.meta.get(MEMBER)) is bool:
             meta[MEMBER] = first.meta[MEMBER]
         try:
-            mark(self._session_writer, record, replace(wanted, meta=meta, values=values))
+            mark(self._session_writer, record, replace(wanted, meta=meta, values={**values, **wanted.values}))
         except CheckpointError as error:  # they are off, or there are too many
             self.last_error = str(error)
 
@@ -275,6 +280,10 @@ class LiveConfiguration:
 
 def _start_mark(label: str, position: int | None, git: Mapping[str, Json] | None = None) -> Mark:
     return Mark(trigger=Trigger.SESSION_START, label=label, position=position, git=git)
+
+
+def _at_home(folder: str | None) -> Mapping[str, Json]:
+    return {} if folder is None else {"personal.home": folder}
 
 
 def _completes(before: Configuration, now: Configuration) -> bool:

@@ -18,7 +18,9 @@ _MOVE_STEP = "UPDATE steps SET offset = ? WHERE id = ?"
 _MOVE_SESSION = "UPDATE sessions SET inode = ?, read_to = ? WHERE session_id = ?"
 _DROP = "UPDATE checkpoints SET label = NULL, git = NULL, metadata = NULL, is_pruned = 1 WHERE session_id = ? AND n = ?"
 _LABEL = "content.label"
-_ONLY = frozenset((_LABEL, "content.git", "content.metadata", "content.hook_registry", "content.configuration"))
+_ONLY = frozenset(
+    (_LABEL, "content.git", "content.metadata", "content.hook_registry", "content.configuration", "personal.home")
+)
 """Values of a checkpoint that no other row is made of."""
 
 
