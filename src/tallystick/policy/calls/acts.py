@@ -18,6 +18,7 @@ from tallystick.model.intent import Domain, Intent, Operation
 from tallystick.policy.calls.authors import Authors
 from tallystick.policy.calls.irrecoverable import NOTHING, OWN, Loss, beginning, loss, loss_of
 from tallystick.policy.calls.legitimate_use import in_use
+from tallystick.policy.calls.own_variables import loaded
 from tallystick.policy.calls.progress import SoFar
 from tallystick.policy.calls.reading import CallReading
 from tallystick.policy.calls.repositories import changed_repositories, is_tree_of, trees_beside
@@ -142,6 +143,7 @@ class _Finder:
         self._trees: dict[str | None, bool] = {}
         self._said_in: dict[str, str] = {}
         self._in_use: frozenset[str] | None = None
+        self._loaded: frozenset[str] = frozenset()
         self._versions: tuple[Version, ...] | None = None
         self._egress = Egress(reading, world, settings, self._without_links)
         self._incidental = Incidental(reading)
@@ -238,7 +240,7 @@ class _Finder:
             is_pattern=intent.is_pattern,
             is_deep=intent.is_deep,
             is_edit=intent.operation is Operation.EDIT,
-            is_in_use=bool(kinds) and (self._is_in_use(path) or self._loads_its_own(intent, place, kinds)),
+            is_in_use=bool(kinds) and (self._is_in_use(path, place) or self._loads_its_own(intent, place, kinds)),
             is_whole=self._so_far.is_whole(intent),
             is_emptied=self._so_far.empties(intent),
             program=self._so_far.program,
@@ -389,10 +391,11 @@ class _Finder:
         script = self._without_links(intent.script)
         return self._world.tracking(script).is_committed and self._world.provenance(script).maker is Maker.UNKNOWN
 
-    def _is_in_use(self, path: str) -> bool:
+    def _is_in_use(self, path: str, place: Place) -> bool:
         if self._in_use is None:
             self._in_use = in_use(self._reading)
-        return path in self._in_use
+            self._loaded = loaded(self._reading)
+        return path in self._in_use or (place is Place.WORKSPACE and path in self._loaded)
 
     def _without_links(self, path: str) -> str:
         if path not in self._real:
