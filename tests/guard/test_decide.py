@@ -244,7 +244,7 @@ def test_a_command_too_large_to_be_read_is_denied_if_it_names_the_store(machine:
 
 
 def test_without_a_folder_a_relative_path_is_judged_by_its_end(machine: Machine) -> None:
-    args = {"file_path": ".claude/settings.json", "content": ""}
+    args = {"file_path": ".claude/settings.json", "content": '{"hooks": {}}'}
     decision = machine.decider.decide(Call(agent="a", session="s", tool="Write", args=args))
     assert decision.rules == (HOOKS,)
     bash = Call(agent="a", session="s", tool="Bash", args={"command": "echo > .claude/settings.json"})
@@ -311,7 +311,7 @@ def test_settings_of_every_adapter_are_protected(tmp_path: Path) -> None:
 def test_a_project_given_by_name_is_protected_from_everywhere(tmp_path: Path) -> None:
     def decided(projects: list[Path]) -> Decision:
         decider = Decider(Home(tmp_path / "store"), AgentMachine(tmp_path, projects, adapters=[_claude_code()]))
-        args = {"file_path": str(tmp_path / "named" / ".claude" / "settings.json"), "content": ""}
+        args = {"file_path": str(tmp_path / "named" / ".claude" / "settings.json"), "content": '{"hooks": {}}'}
         return decider.decide(Call(agent="a", session="s", tool="Write", args=args, cwd=str(tmp_path / "elsewhere")))
 
     assert decided([tmp_path / "named"]).effect is Effect.DENY

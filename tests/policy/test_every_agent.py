@@ -244,7 +244,11 @@ _LAWS: dict[str, tuple[Subjects, Ask, str]] = {
         lambda on, path: on.shell(f"rm '{on.user / path}'"),
         "destroy.outside",
     ),
-    "settings with our hook are written": (_guarded, lambda on, path: on.write(path), "tally.hook-settings"),
+    "settings with our hook are written": (
+        _guarded,
+        lambda on, path: on.write(path, '{"hooks": {}}'),
+        "tally.hook-settings",
+    ),
     "settings with our hook are written by a shell": (
         _guarded,
         lambda on, path: on.shell(f"echo x > '{on.user / path}'"),

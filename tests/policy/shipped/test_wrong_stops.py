@@ -94,3 +94,10 @@ def test_what_touches_hooks_is_refused(laid: Laid, tool: str, args: dict[str, Js
     effect, rules = laid.call(tool, args)
     assert effect == "deny"
     assert "tally.hook-settings" in rules
+
+
+def test_an_edit_of_letters_that_makes_such_a_word_is_refused(tmp_path: Path) -> None:
+    laid = Laid(tmp_path)
+    laid.write("project/.claude/settings.json", '{"dixbleAllHooqs": true}')
+    args: dict[str, Json] = {"file_path": SETTINGS, "old_string": "oqs", "new_string": "oks"}
+    assert "tally.hook-settings" in laid.call("Edit", args)[1]

@@ -42,7 +42,7 @@ def news(intent: Intent, reading: CallReading, world: World, tell: Callable[[str
     before = ""
     if intent.is_known:
         before = _held(world, intent.target)
-    after = _after(intent, before, reading, world)
+    after = texts_after(intent, before, reading, world)
     found: set[str] = set()
     for text in after:
         found |= tell(text[:_MOST_TEXT])
@@ -72,7 +72,8 @@ def told(world: World, path: str, tell: Callable[[str], frozenset[str]]) -> froz
     return frozenset(tag for one in paths for tag in tell(_held(world, one)))
 
 
-def _after(intent: Intent, before: str, reading: CallReading, world: World) -> Iterator[str]:
+def texts_after(intent: Intent, before: str, reading: CallReading, world: World) -> Iterator[str]:
+    """What a file may hold after a call that held `before`, as far as the call tells."""
     if intent.content is not None:
         yield intent.content
         return

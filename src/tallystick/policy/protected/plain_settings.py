@@ -10,6 +10,7 @@ from tallystick.intent.tools.arguments import strings
 from tallystick.model.intent import Intent, Operation
 from tallystick.model.pattern import pattern_of
 from tallystick.policy.calls.reading import CallReading
+from tallystick.policy.content.written import texts_after
 from tallystick.policy.world import Content, FileKind, World
 
 _WRITES = frozenset((Operation.WRITE, Operation.EDIT, Operation.APPEND))
@@ -21,10 +22,15 @@ def keeps_hook(intent: Intent, reading: CallReading, world: World) -> bool:
     """Whether a tool writes settings that neither hold a hook of ours nor say anything of hooks afterwards."""
     if intent.operation not in _WRITES or not intent.is_known or not reading.uses.is_told or reading.texts:
         return False
+    before = ""
     if world.state(intent.target).kind is not FileKind.NOTHING:
         held = world.content(intent.target)
         if not isinstance(held, Content) or "tally" in held.text.lower():
             return False
+        before = held.text
+    elif intent.content is None:
+        return False
     name = "/".join(intent.target.split("/")[-2:])
     said = [text for _, text in strings(reading.call.args) if text != intent.target]
-    return not any(map(_OF_HOOKS.search, (name, *said)))
+    after = texts_after(intent, before, reading, world)  # an edit of letters may make a word that it does not say
+    return bool(said) and not any(map(_OF_HOOKS.search, (name, *said, *after)))
