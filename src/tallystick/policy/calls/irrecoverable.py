@@ -46,7 +46,7 @@ def loss(path: str, tracking: Tracking, past_of: PastOf, *, is_removed: bool) ->
         return Loss(changes=True, files=True)
     is_changed = any(not _is_own(past_of(changed)) for changed in tracking.changed)
     has_files = any(not _is_made(past_of(untracked)) for untracked in tracking.untracked)
-    is_tree = is_removed and tracking.root == path  # what is in no commit goes with it, whoever takes it away
+    is_tree = is_removed and tracking.root == path  # what is in no commit goes with it, by any hand
     return Loss(changes=is_changed or (is_tree and has_files), files=has_files)
 
 
