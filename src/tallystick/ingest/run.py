@@ -91,33 +91,54 @@ def run_command(home: Home, command: Command, *, files: bool = True, roots: Sequ
             if isinstance(error, FileNotFoundError):
                 code = _NOT_FOUND
             return recording.end(code, None, began)
-        to_child.append(process.pid)
+        to_child.start(process.pid)
         recording.watch(process.pid)
         status = process.wait()
-        to_child.clear()
+        to_child.end()
     if status < 0:
         return recording.end(_BY_SIGNAL - status, _signal_name(-status), began)
     return recording.end(status, None, began)
 
 
+class _Forwarding:
+    """Hands signals on to one process; what came before its number was known is handed on when it is."""
+
+    def __init__(self) -> None:
+        self._pid: int | None = None
+        self._early: list[int] = []
+
+    def start(self, pid: int) -> None:
+        self._pid = pid
+        for number in self._early:
+            self._send(number)
+
+    def end(self) -> None:
+        self._pid = None
+
+    def receive(self, number: int, _frame: FrameType | None) -> None:
+        if number in _FROM_TERMINAL and _in_foreground():
+            return
+        if self._pid is None:
+            self._early.append(number)
+        else:
+            self._send(number)
+
+    def _send(self, number: int) -> None:
+        if self._pid is not None:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self._pid, number)
+
+
 @contextlib.contextmanager
-def _signals() -> Iterator[list[int]]:
-    """While this holds, signals go to the processes in the list that is given, and not to us.
+def _signals() -> Iterator[_Forwarding]:
+    """While this holds, signals go to the process that is given to what is yielded, and not to us.
 
     What is typed at a terminal reaches the command by itself, as it is in the foreground with us.
     """
-    children: list[int] = []
-
-    def forward(number: int, _frame: FrameType | None) -> None:
-        if number in _FROM_TERMINAL and _in_foreground():
-            return
-        for pid in children:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, number)
-
-    before = {number: signal.signal(number, forward) for number in (*_FROM_TERMINAL, *_FORWARDED)}
+    forwarding = _Forwarding()
+    before = {number: signal.signal(number, forwarding.receive) for number in (*_FROM_TERMINAL, *_FORWARDED)}
     try:
-        yield children
+        yield forwarding
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
