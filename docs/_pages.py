@@ -80,10 +80,17 @@ def _code(words: Iterable[str]) -> str:
 
 def _versions(adapter: Adapter) -> list[str]:
     """The versions of an agent whose files are recorded for the tests."""
-    folder = _RECORDINGS / _FOLDERS.get(adapter.NAME, adapter.NAME.removesuffix("-legacy"))
+    folder = _RECORDINGS / _FOLDERS.get(adapter.NAME, _agent_of(adapter))
     found = sorted(path.name for path in folder.glob("*/")) if folder.is_dir() else []
+    if adapter.NAME.endswith("-export"):
+        return []
     is_legacy = adapter.NAME.endswith("-legacy")
     return [name for name in found if name.endswith("-legacy") == is_legacy]
+
+
+def _agent_of(adapter: Adapter) -> str:
+    """The agent whose page tells of an adapter: its older form, and what it exports, are on the same."""
+    return adapter.NAME.removesuffix("-legacy").removesuffix("-export")
 
 
 def facts(*modules: str) -> str:
@@ -91,7 +98,7 @@ def facts(*modules: str) -> str:
     found = [_adapter(module) for module in modules]
     rows = [
         ("name", [f"`{adapter.NAME}`" for adapter in found]),
-        ("looked for below the home folder", [_code(adapter.locate()) for adapter in found]),
+        ("looked for below the home folder", [_code(adapter.locate()) or "nowhere" for adapter in found]),
         ("read", [_READ[adapter.SHAPE] for adapter in found]),
         *([("files read beside it", [_code(a.COMPANIONS) for a in found])] if found[0].COMPANIONS else []),
         ("an id means the same event in", ["all its sessions" if a.GLOBAL_IDS else "one session" for a in found]),
@@ -107,7 +114,7 @@ def index() -> str:
     lines = ["| agent | looked for below the home folder | read | recorded versions |", "|---|---|---|---|"]
     for module in agents.NAMES:
         adapter = _adapter(module)
-        page = adapter.NAME.removesuffix("-legacy")
+        page = _agent_of(adapter)
         places = "<br>".join(f"`{glob}`" for glob in adapter.locate())
         versions = ", ".join(_versions(adapter)) or "none"
         lines.append(f"| [{adapter.NAME}]({page}.md) | {places} | {_READ[adapter.SHAPE]} | {versions} |")

@@ -38,6 +38,7 @@ _WORD = re.compile(r'(?<!f)"([a-z][\w-]*)"')
 _UNKNOWN = re.compile(r'(?<!f)"(unknown_\w+)"')
 _NAMED_UNKNOWN = re.compile(r'(?<![\w."])unknown\(|f"unknown_\{')
 _TABLES_OF_KINDS = re.compile(r"(?:_\w*)?BOOKKEEPING|_HIDDEN_REASONING")
+_BESIDE = re.compile(r"-(?:legacy|export)\Z")
 _IMPORT = re.compile(r"^from tallystick\.agents\.([\w.]+) import \(?\s*(\w+)", re.MULTILINE)
 
 
@@ -46,8 +47,8 @@ def adapter_of(module: str) -> Adapter:
 
 
 def page_of(module: str) -> Path:
-    """The older form of a history shares its agent's page."""
-    return PAGES / f"{adapter_of(module).NAME.removesuffix('-legacy')}.md"
+    """The older form of a history, and an export of it, share their agent's page."""
+    return PAGES / f"{_BESIDE.sub('', adapter_of(module).NAME)}.md"
 
 
 def file_of(module: str) -> Path:
@@ -222,7 +223,7 @@ def test_the_index_lists_each_agent_in_both_tables_of_histories_and_no_other() -
     page = (PAGES / "README.md").read_text("utf-8").partition("\n## Histories\n")[2]
     first, second = map(named_first, page.split("[[[end]]]")[:2])
     assert first == [adapter_of(module).NAME for module in agents.NAMES]
-    assert second == [name for name in first if not name.endswith("-legacy")]
+    assert second == [name for name in first if not _BESIDE.search(name)]
 
 
 def test_each_agent_that_can_be_hooked_stands_in_each_table_on_hooks() -> None:

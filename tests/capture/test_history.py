@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from tallystick.agents import Reader, Shape, SourceFile
+from tallystick.agents.kit.reading import events_of_object
 from tallystick.capture import history
-from tallystick.capture.history import HistoryFile, Piece, prefix_digest, split_lines
+from tallystick.capture.history import HistoryFile, Piece, prefix_digest, run_together, split_lines
 from tallystick.errors import SourceError
 from tallystick.model.step import Event, Loss, Step
 
@@ -123,3 +124,47 @@ def test_lines_are_split_with_their_sizes(tmp_path: Path) -> None:
     counted: list[bytes] = []
     assert list(split_lines(path, counted.append)) == [(b"a", 2, True), (b"bb", 3, True), (b"ccc", 3, False)]
     assert counted == [b"a\n", b"bb\n"]
+
+
+class Strict(Echo):
+    """The same, of a reader that parses its lines, as all of ours do."""
+
+    def reader(self, file: SourceFile) -> Reader:
+        return StrictReader()
+
+
+class StrictReader(EchoReader):
+    def feed(self, data: bytes, offset: int) -> Iterator[Event]:
+        return events_of_object(
+            data, offset, lambda _: super(StrictReader, self).feed(data, offset), Loss(kind="other")
+        )
+
+
+@pytest.mark.parametrize(
+    ("line", "told", "damaged"),
+    [
+        (b'{"a":1}{"b":[{}]}', ['0:{"a":1}', '7:{"b":[{}]}'], 0),
+        (b'{"a":"}{"} \t{"b":2}', ['0:{"a":"}{"}', '12:{"b":2}'], 0),
+        (b'{"a":1}{"b":', ['0:{"a":1}'], 1),
+        (b'{"a":1},', ['0:{"a":1}'], 1),
+        (b'{"parentUuid":"x","text":"brok{"parentUuid":"y"}', ['30:{"parentUuid":"y"}'], 1),
+        (b'{"parentUuid":"x","text":{"b":1}', [], 1),
+        (b"nothing of this is JSON", [], 1),
+    ],
+)
+def test_lines_that_lost_the_line_end_between_them_are_all_read(
+    tmp_path: Path, line: bytes, told: list[str], damaged: int
+) -> None:
+    path = tmp_path / "h.jsonl"
+    path.write_bytes(line + b"\n")
+    pieces, _ = read(path, Strict())
+    assert ids(pieces) == [*told, None]
+    assert [event.kind for piece in pieces for event in piece.events if isinstance(event, Loss)] == [
+        "bad_line"
+    ] * damaged
+
+
+def test_a_line_of_a_great_many_objects_is_parted_up_to_a_limit() -> None:
+    found = run_together(b"{}" * 1_000)
+    assert len(found) == 65
+    assert b"".join(text for _, text in found) == b"{}" * 1_000

@@ -14,13 +14,14 @@ import msgspec
 
 from tallystick.agents import Adapter
 from tallystick.errors import SourceError
-from tallystick.model.moments import normal_time
+from tallystick.model.moments import epoch_time, normal_time
 from tallystick.model.pattern import pattern_of
 
 HEAD_BYTES = 64 * 1024
 _MAGIC = b"SQLite format 3\0"
 _DATABASES = (".db", ".sqlite", ".sqlite3")
-_TIME = pattern_of(rb'"(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?)"')
+_TIME = pattern_of(rb'"(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?)"|"created": ?(\d{13})\b')
+"""A time as text, or as the milliseconds since 1970 at which something was created."""
 
 
 class Found(msgspec.Struct, frozen=True):
@@ -127,9 +128,11 @@ def first_time(head: bytes) -> str:
     from datetime import UTC
 
     match = _TIME.search(head)
-    found = None
-    if match:
-        found = normal_time(match[1].decode(), UTC)
+    if match is None:
+        return ""
+    if match[2]:
+        return epoch_time(int(match[2]) / 1000) or ""
+    found = normal_time(match[1].decode(), UTC)
     if found:
         return found[0]
     return ""

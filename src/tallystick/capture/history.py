@@ -7,6 +7,7 @@ Must not know what events mean.
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -21,6 +22,10 @@ MOST_LINE_BYTES = 32 << 20
 """A longer line of a source is skipped and reported: nothing of it could be kept in bounded memory."""
 MOST_DOCUMENT_BYTES = 256 << 20
 _COMPANION_BYTES = 1 << 20
+_MOST_ON_A_LINE = 64
+_BEGINNING = 12
+"""So many bytes of a line are like those of the next: a brace and most of the name of its first member."""
+_TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*(?:"|\\?\Z)|[{}\[\]]', re.DOTALL)
 _CHUNK = 1 << 20
 
 
@@ -118,14 +123,24 @@ def open_reader(path: Path, adapter: Adapter) -> Reader:
 
 
 def read_line(line: bytes | None, size: int, offset: int, number: int, reader: Reader) -> Piece | None:
-    """A whole line as the events it gave; a loss if it is too long (`line` None); nothing for a blank one."""
+    """A whole line as the events it gave; a loss if it is too long (`line` None); nothing for a blank one.
+
+    A line that its reader cannot parse may be several that lost the line end between them (`run_together`).
+    """
     if line is None:
         why = f"line {number} (byte {offset}) has {size} bytes, the limit is {MOST_LINE_BYTES}"
         return Piece((Loss(kind="line_too_long", detail=why, fault=True),), offset, number)
     text = line.strip()
-    if text:
-        return Piece(tuple(reader.feed(text, offset)), offset, number)
-    return None
+    if not text:
+        return None
+    events = tuple(reader.feed(text, offset))
+    if len(events) == 1 and isinstance(events[0], Loss) and events[0].fault:
+        events = _each(run_together(text), offset, reader) or events
+    return Piece(events, offset, number)
+
+
+def _each(texts: list[tuple[int, bytes]], offset: int, reader: Reader) -> tuple[Event, ...]:
+    return tuple(event for at, text in texts for event in reader.feed(text, offset + at))
 
 
 def half_line(line: bytes, offset: int, number: int) -> Piece:
@@ -209,3 +224,50 @@ def is_json(text: bytes) -> bool:
     except orjson.JSONDecodeError:
         return False
     return True
+
+
+def run_together(text: bytes) -> list[tuple[int, bytes]]:
+    """The lines that stand on one, each with its place in it; none if it is one line, or one that cannot be parted.
+
+    Two programs that append to one file, or one that was stopped in the middle of a line and started again, leave such
+    lines. A text that was broken off counts as a line of its own if the one after it begins as it did.
+    """
+    found: list[tuple[int, bytes]] = []
+    at = 0
+    while at < len(text):
+        end = None
+        if len(found) < _MOST_ON_A_LINE:
+            end = _end_of_object(text, at) or _next_beginning(text, at)
+        part = text[at:end].rstrip()
+        found.append((at, part))
+        at += len(part)
+        at += len(text[at:]) - len(text[at:].lstrip())
+    if len(found) == 1:
+        return []
+    return found
+
+
+def _end_of_object(text: bytes, at: int) -> int | None:
+    """Where the object that begins at `at` ends; None if none does."""
+    if text[at : at + 1] != b"{":
+        return None
+    depth = 0
+    for token in _TOKEN.finditer(text, at):
+        if token[0] in b"{[":
+            depth += 1
+        elif token[0] in b"}]":
+            depth -= 1
+        if depth == 0:
+            if is_json(text[at : token.end()]):
+                return token.end()
+            return None
+    return None
+
+
+def _next_beginning(text: bytes, at: int) -> int | None:
+    """Where, after a text that was broken off, another begins in the same way and is whole."""
+    begins = text[at : at + _BEGINNING]
+    start = text.find(begins, at + 1)
+    if len(begins) == _BEGINNING and start > at and _end_of_object(text, start) is not None:
+        return start
+    return None

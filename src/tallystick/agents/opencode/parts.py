@@ -256,7 +256,7 @@ def spawned(part: Part) -> str | None:
 def _tool_call(part: Part, session: str) -> Step:
     state = dict_of(part.data.get("state"))
     ts = moment_ms(dict_of(state.get("time")).get("start")) or moment_ms(part.created)
-    meta = {"tool": part.data.get("tool"), "corr": part.data.get("callID")}
+    meta = {"tool": part.data.get("tool"), "corr": part.data.get("callID") or part.call or None}
     return Point(session, part.call, ts).step("tool_call", meta, {"content.args": state.get("input")})
 
 
@@ -269,7 +269,7 @@ def _tool_result(part: Part, session: str) -> Iterator[Event]:
     code = int_of(metadata.get("exit"))
     meta = {
         "tool": part.data.get("tool"),
-        "corr": part.data.get("callID"),
+        "corr": part.data.get("callID") or part.call or None,
         "success": status == "completed" and code in (None, 0),
         "exit_code": code,
         "duration_ms": _duration(time, "start", "end"),

@@ -74,7 +74,7 @@ def recognises(path: str, head: bytes) -> int:
 
 def reader(file: SourceFile) -> Reader:
     """A reader for one database."""
-    return _Reader()
+    return _Rows()
 
 
 class _Session(msgspec.Struct):
@@ -107,13 +107,11 @@ class _Session(msgspec.Struct):
         return self.id
 
 
-class _Reader:
+class _Rows:
+    """Reads the rows of a database."""
+
     def __init__(self) -> None:
-        self._trail = Trail()
-        self._session: _Session | None = None
-        self._message: Message | None = None
-        self._spawned: dict[str, Ref] = {}
-        self._said: dict[_Key, Ref] = {}
+        self._sessions = Sessions()
 
     def feed(self, data: bytes, offset: int) -> Iterator[Event]:
         """The events that one row lets us know: a message is complete when the next one begins."""
@@ -124,11 +122,11 @@ class _Reader:
             return
         table, row = text_of(value.get("table")), dict_of(value.get("row"))
         if table == "session":
-            yield from self._take_session(row)
+            yield from self._sessions.session(row)
         elif table == "message":
-            yield from self._take_message(row)
+            yield from self._sessions.message(row, parsed(row.get("data")))
         elif table == "part":
-            yield from self._take_part(row)
+            yield from self._sessions.part(row, parsed(row.get("data")))
         elif table == "sqlite_master":
             name = text_of(row.get("name")) or ""
             if row.get("type") == "table" and not _LEFT.fullmatch(name):
@@ -138,11 +136,30 @@ class _Reader:
 
     def finish(self) -> Iterator[Event]:
         """The last message and the end of the last session."""
+        yield from self._sessions.finish()
+
+
+class Sessions:
+    """Sessions, their messages and the parts of these, in this order, as steps.
+
+    Rows are given as the database has them; the value of a column that holds JSON text may be given as it is.
+    """
+
+    def __init__(self) -> None:
+        self._trail = Trail()
+        self._session: _Session | None = None
+        self._message: Message | None = None
+        self._spawned: dict[str, Ref] = {}
+        self._said: dict[_Key, Ref] = {}
+
+    def finish(self) -> Iterator[Event]:
+        """The last message and the end of the last session."""
         yield from self._close()
 
     # Rows ------------------------------------------------------------------------------------------------------------
 
-    def _take_session(self, row: dict[str, Json]) -> Iterator[Event]:
+    def session(self, row: dict[str, Json]) -> Iterator[Event]:
+        """A session begins: the one before is complete."""
         yield from self._close()
         key = word(row.get("id"))
         if key is None:
@@ -151,10 +168,10 @@ class _Reader:
         parent = word(row.get("parent_id"))
         self._session = _Session(key, row, parent if parent != key else None, number(row.get("time_created")))
 
-    def _take_message(self, row: dict[str, Json]) -> Iterator[Event]:
+    def message(self, row: dict[str, Json], data: Json) -> Iterator[Event]:
+        """A message begins: the one before is complete."""
         yield from self._flush()
         key, session = word(row.get("id")), word(row.get("session_id"))
-        data = parsed(row.get("data"))
         if key is None or session is None or not isinstance(data, dict):
             yield Loss(kind="bad_row", detail=f"message {key}: no id, no session or no data", fault=True)
             return
@@ -163,8 +180,9 @@ class _Reader:
             self._session = _Session(session, {})
         self._message = Message(key, row.get("time_created"), data)
 
-    def _take_part(self, row: dict[str, Json]) -> Iterator[Event]:
-        key, data = word(row.get("id")), parsed(row.get("data"))
+    def part(self, row: dict[str, Json], data: Json) -> Iterator[Event]:
+        """A part of the message that was given last."""
+        key = word(row.get("id"))
         if key is None or not isinstance(data, dict):
             yield Loss(kind="bad_row", detail=f"part {key}: no id or no data", fault=True)
         elif self._message is None or self._message.id != row.get("message_id"):
@@ -296,7 +314,7 @@ class _Reader:
         yield from self._ends(session)
 
     def _ends(self, session: _Session) -> Iterator[Event]:
-        revert = dict_of(parsed(session.row.get("revert")))
+        revert = dict_of(_json(session.row.get("revert")))
         if target := word(revert.get("messageID")):
             meta = known({"reason": "revert", "from": word(revert.get("partID")) or target})
             values = known({"content.diff": word(revert.get("diff"))})
@@ -312,6 +330,13 @@ class _Reader:
             yield Step(session=name, type="session_end", source_id="end", meta={"reason": "compaction"})
 
 
+def _json(value: Json) -> Json:
+    """What a column says: its JSON text, or the value itself where it is not text."""
+    if isinstance(value, str):
+        return parsed(value)
+    return value
+
+
 def _key(message: Message) -> _Key:
     return message.role, number(message.created) or 0
 
@@ -323,7 +348,7 @@ def _opening(session: _Session, call: Ref | None) -> Opening:
         kind, parent = SessionKind.CHILD, call or Ref(None, session.parent)
     elif session.origin is not None:
         kind, parent = SessionKind.FORK, session.origin
-    model = dict_of(parsed(row.get("model")))
+    model = dict_of(_json(row.get("model")))
     meta = {
         "agent_version": row.get("version"),
         "agent_role": row.get("agent"),
@@ -334,9 +359,9 @@ def _opening(session: _Session, call: Ref | None) -> Opening:
         "personal.cwd": row.get("directory"),
         "content.title": word(row.get("title")),
         "content.url": word(row.get("share_url")),
-        "content.permission": parsed(row.get("permission")),
+        "content.permission": _json(row.get("permission")),
         "content.project": row.get("project_id"),
-        "content.metadata": parsed(row.get("metadata")),
+        "content.metadata": _json(row.get("metadata")),
     }
     ts = moment_ms(row.get("time_created"))
     meta, values = known(meta), known(values)
