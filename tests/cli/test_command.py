@@ -48,7 +48,7 @@ def test_the_commands_are_those_of_this_version() -> None:
             f"tally {word}"
             for word in ("up", "doctor", "agents", "install", "uninstall", "hook", "audit-config", "completion")
         ),
-        *(f"tally {word}" for word in ("run", "watch", "ingest", "otlp", "acp", "mcp", "tui")),
+        *(f"tally {word}" for word in ("run", "watch", "ingest", "otlp", "acp", "mcp", "tui", "open")),
         *(f"tally {word}" for word in ("why", "impact", "graph", "taint", "cost", "drift")),
         *(f"tally artifact {word}" for word in ("show", "list", "unexplained")),
         *(f"tally service {word}" for word in ("start", "stop", "status", "run", "unit")),
@@ -150,6 +150,7 @@ WORKS_WITHOUT = (
     "service status",
     "service unit",
     "signer run",
+    "open",
     *(f"policy {word}" for word in ("add", "list", "show", "words", "schema", "check", "test", "explain")),
 )
 NEEDS_NO_STORE = {f"tally {words}" for words in (*MAKES_A_STORE, *WORKS_WITHOUT)}

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tallystick.errors import NotFoundError
-from tallystick.journal.home import Home
+from tallystick.journal.home import Home, is_store
 from tallystick.model.verdict import Verdict
 from tallystick.recording.store_identity import read_store
 from tallystick.seal.keys import SigningKey, did_key
@@ -16,7 +16,6 @@ from tallystick.signer.pins import Pin, write_pin
 from tallystick.trust.anchors import Target, anchor
 from tallystick.trust.external_evidence import outlook
 from tallystick.trust.missing_store import Memory, verdict_on_missing
-from tallystick.trust.verify import is_store
 from tallystick.trust.verify_named import verify
 from tests.support.cases import each
 from tests.support.sealed import record

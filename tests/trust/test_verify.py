@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 
 from tallystick.errors import FormatError, NotFoundError
-from tallystick.journal.home import Home
+from tallystick.journal.home import Home, is_store
 from tallystick.model.verdict import Require, report
 from tallystick.recording.recorder import Recorder
 from tallystick.seal.redact import Redaction
 from tallystick.trust import verify as verify_module
-from tallystick.trust.verify import Demand, StoreEvidence, is_store, verify_file, verify_store
+from tallystick.trust.verify import Demand, StoreEvidence, verify_file, verify_store
 from tests.support.cases import each
 from tools.vectors.loading import our_report, read_vector, subject, vector_folders
 

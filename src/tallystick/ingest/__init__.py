@@ -7,6 +7,7 @@ __all__ = [
     "import_",
     "json_lines",
     "mcp",
+    "opened",
     "otlp",
     "run",
     "transcript_follower",

@@ -115,7 +115,7 @@ class _Forwarding:
     def end(self) -> None:
         self._pid = None
 
-    def receive(self, number: int, _frame: FrameType | None) -> None:
+    def take(self, number: int, _frame: FrameType | None) -> None:
         if number in _FROM_TERMINAL and _in_foreground():
             return
         if self._pid is None:
@@ -136,7 +136,7 @@ def _signals() -> Iterator[_Forwarding]:
     What is typed at a terminal reaches the command by itself, as it is in the foreground with us.
     """
     forwarding = _Forwarding()
-    before = {number: signal.signal(number, forwarding.receive) for number in (*_FROM_TERMINAL, *_FORWARDED)}
+    before = {number: signal.signal(number, forwarding.take) for number in (*_FROM_TERMINAL, *_FORWARDED)}
     try:
         yield forwarding
     finally:

@@ -17,6 +17,14 @@ FOLDER_MODE = 0o700
 FILE_MODE = 0o600
 
 
+_PARTS = ("ledger.jsonl", "journals", "heads/ledger.note")
+
+
+def is_store(path: Path) -> bool:
+    """Whether a folder holds a store, or what is left of one."""
+    return path.is_dir() and any(os.path.lexists(path / part) for part in _PARTS)
+
+
 def default_folder(environment: Mapping[str, str]) -> Path:
     """The store's folder: `TALLY_HOME`, else `~/.tally`."""
     named = environment.get("TALLY_HOME")

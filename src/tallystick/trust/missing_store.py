@@ -13,13 +13,12 @@ import msgspec
 
 from tallystick.anchors.kept import AnchorError, Kept
 from tallystick.errors import FormatError
-from tallystick.journal.home import Home
+from tallystick.journal.home import Home, is_store
 from tallystick.model.verdict import Authenticity, Completeness, Defect, Level, Rule, Verdict
 from tallystick.seal.keys import parse_did_key
 from tallystick.seal.note import Note, parse_note, verify_note
 from tallystick.trust.anchors import Target
 from tallystick.trust.external_evidence import ExternalEvidence
-from tallystick.trust.verify import is_store
 
 _MOST_STORES = 20
 

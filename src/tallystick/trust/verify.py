@@ -6,7 +6,6 @@ from journals; the index is compared with it and never trusted.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -232,11 +231,3 @@ def verify_file(
         read_blob=blob_reader(*folders),
         require=require,
     )
-
-
-_PARTS = ("ledger.jsonl", "journals", "heads/ledger.note")
-
-
-def is_store(path: Path) -> bool:
-    """Whether a folder holds a store, or what is left of one."""
-    return path.is_dir() and any(os.path.lexists(path / part) for part in _PARTS)

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from tallystick.errors import AmbiguousError, NotFoundError, UsageError
 from tallystick.journal.archive import journal_starts, system_clock
-from tallystick.journal.home import Home, default_folder
+from tallystick.journal.home import Home, default_folder, is_store
 from tallystick.journal.session_keys import start_key
 from tallystick.model.ids import SESSION_ID
 from tallystick.model.verdict import Authenticity, Completeness, Defect, Level, Require, Rule, Verdict
@@ -26,7 +26,7 @@ from tallystick.trust.anchors import Target
 from tallystick.trust.external_evidence import ExternalEvidence, outlook
 from tallystick.trust.missing_store import Memory, verdict_on_missing
 from tallystick.trust.tamper_signals import keep_evidence, open_before
-from tallystick.trust.verify import Demand, Progress, StoreEvidence, is_store, verify_file, verify_store
+from tallystick.trust.verify import Demand, Progress, StoreEvidence, verify_file, verify_store
 from tallystick.workspace.indexing import indexed
 
 
