@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from importlib.resources import files
 from pathlib import Path
 
-from tallystick.policy.risks.call_forms import programs_of
+from tallystick.policy.risks.call_forms import programs_named
 
 TESTS = Path(__file__).parents[1]
 READING = ("agents", "capture", "guard", "intent", "lineage", "policy", "scrubbing")
@@ -27,9 +27,7 @@ def names() -> Iterator[str]:
         for name, entry in tomllib.loads(table.read_text("utf-8")).items():
             yield name
             yield from str(entry.get("also", "")).split()
-    forms = tomllib.loads(files("tallystick.catalog").joinpath("call_forms.toml").read_text("utf-8"))
-    for part in forms:
-        yield from programs_of(part)
+    yield from programs_named()
 
 
 def words() -> set[str]:

@@ -1,7 +1,7 @@
 """What each known program does: one entry a program, in `programs/*.toml`, read by `intent` and by `policy`.
 
-Owns the schema of an entry and the tables made of all entries. Must not know what any rule or test does: an entry only
-names them. Words within a text are apart by blanks throughout.
+Owns the schema of an entry and the tables made of all entries. Must not know what any rule does: an entry only names
+it. Words within a text are apart by blanks throughout.
 """
 
 from collections.abc import Mapping
@@ -29,18 +29,6 @@ class Wrapper(Entry, frozen=True):
     """Its own options that take the next word."""
     skips: int = 0
     """How many words of its own stand before the program."""
-
-
-class RiskRule(Entry, frozen=True):
-    """When a call of the program is a risk. Its members mean what the test that `when` names makes of them."""
-
-    when: str
-    """`MODULE.TEST`: a test that the module of that name in `policy.risks` registers."""
-    risk: str = ""
-    words: str = ""
-    options: str = ""
-    pattern: str = ""
-    at: int | None = None
 
 
 class Program(Entry, frozen=True):
@@ -139,8 +127,6 @@ class Program(Entry, frozen=True):
     """What else is true of it; see `vocabulary.toml`."""
     facts: Mapping[str, str] = field(default_factory=dict)
     """What else is true of it, with words to it; see `vocabulary.toml`."""
-    risks: tuple[RiskRule, ...] = ()
-    """When a call of it is a risk. Of the tests of one module, the first that speaks decides."""
 
 
 @cache
@@ -238,22 +224,4 @@ def _by_fact() -> Mapping[str, dict[str, tuple[str, ...]]]:
     for names, entry, _ in _entries():
         for fact, words in entry.facts.items():
             found.setdefault(fact, {}).update(dict.fromkeys(names, tuple(words.split())))
-    return found
-
-
-def tests_of(module: str) -> Mapping[str, tuple[RiskRule, ...]]:
-    """The tests of programs that one module of `policy.risks` has, by the names of programs."""
-    return MappingProxyType(_by_module().get(module, {}))
-
-
-@cache
-def _by_module() -> Mapping[str, dict[str, tuple[RiskRule, ...]]]:
-    found: dict[str, dict[str, tuple[RiskRule, ...]]] = {}
-    for names, entry, _ in _entries():
-        tests: dict[str, tuple[RiskRule, ...]] = {}
-        for test in entry.risks:
-            module = test.when.partition(".")[0]
-            tests[module] = (*tests.get(module, ()), test)
-        for module, its in tests.items():
-            found.setdefault(module, {}).update(dict.fromkeys(names, its))
     return found

@@ -8,12 +8,12 @@ ptrace(2); Sysinternals' reference of ProcDump.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
-from tallystick.catalog.programs import RiskRule, names_of, programs_with
+from tallystick.catalog.programs import names_of
 from tallystick.model.pattern import Near, pattern_of
 from tallystick.policy.calls.reading import CallReading
-from tallystick.policy.risks.entries import rules_of
+from tallystick.policy.risks.call_forms import Forms
 from tallystick.policy.risks.programs import Started, programs
 from tallystick.policy.risks.risk import Risk
 from tallystick.policy.settings import Settings
@@ -21,7 +21,6 @@ from tallystick.policy.settings import Settings
 RISKS: dict[str, str] = {
     "attaches": "It takes hold of a process that it did not start: its memory can be read and changed.",
 }
-_Rule = Callable[[Started], bool]
 _OWN = pattern_of(r"%\d?|.{0,40}\bjobs\s{1,4}-p\b.{0,40}")
 _NUMBER = pattern_of(r"\d{1,8}")
 _ATTACH = pattern_of(r"\s*(?:process\s+)?attach\b(?!\s+(?:--help|-h))", re.IGNORECASE)
@@ -31,14 +30,12 @@ _CODE = Near(
     r"\bptrace\s{0,4}\(|\bPTRACE_(?:ATTACH|SEIZE|POKE\w+)\b|process_vm_(?:read|write)v|\bfrida\.attach\b|\bOpenProcess\s{0,4}\("
     r"|WriteProcessMemory|ReadProcessMemory|CreateRemoteThread|MiniDumpWriteDump|task_for_pid",
 )
-_INJECTORS = programs_with("attaching-module")
 
 
 def risks(reading: CallReading, settings: Settings) -> Iterator[Risk]:
     """What a call does as a whole, of RISKS."""
     for started in programs(reading):
-        rule = _RULES.get(started.name)
-        if rule is not None and rule(started) and not (_is_untold(started) and _starts_one(reading)):
+        if _FORMS.of(started) is not None and not (_is_untold(started) and _starts_one(reading)):
             yield Risk("attaches", started.spelled)
     for snippet in reading.snippets:
         if _CODE.search(snippet.text):
@@ -88,52 +85,31 @@ def _after(word: str, options: tuple[str, ...]) -> str | None:
     return None
 
 
-def _debugger(test: RiskRule) -> _Rule:
+def _debugger(started: Started, *options: str) -> bool:
     """By an option, by a second operand that is a number, or by a command of the debugger."""
-    options = test.options.split()
-
-    def rule(started: Started) -> bool:
-        own = _before_the_program(started)
-        if _process(own, *options):
-            return True
-        if any(_ATTACH.match(word) and word.strip() != "attach" for word in own.words):
-            return True
-        operands = own.operands
-        is_number = len(operands) > 1 and _NUMBER.fullmatch(operands[1]) is not None
-        return (own is started and is_number) or (operands[:1] == ("attach",) and len(operands) > 1)
-
-    return rule
+    own = _before_the_program(started)
+    if _process(own, *options):
+        return True
+    if any(_ATTACH.match(word) and word.strip() != "attach" for word in own.words):
+        return True
+    operands = own.operands
+    is_number = len(operands) > 1 and _NUMBER.fullmatch(operands[1]) is not None
+    return (own is started and is_number) or (operands[:1] == ("attach",) and len(operands) > 1)
 
 
-def _tracer(test: RiskRule) -> _Rule:
+def _tracer(started: Started, *options: str) -> bool:
     """By an option that stands before the program that is started."""
-    options = test.options.split()
-
-    def rule(started: Started) -> bool:
-        words = started.words
-        end = len(words)
-        for n, word in enumerate(words):
-            is_value = n > 0 and words[n - 1][:1] == "-" and words[n - 1] not in _FLAGS
-            if word[:1] != "-" and not is_value:
-                end = n
-                break
-        own = Started(started.name, started.given[:end], started.spelled)
-        return _process(own, *options)
-
-    return rule
+    words = started.words
+    end = len(words)
+    for n, word in enumerate(words):
+        is_value = n > 0 and words[n - 1][:1] == "-" and words[n - 1] not in _FLAGS
+        if word[:1] != "-" and not is_value:
+            end = n
+            break
+    return _process(Started(started.name, started.given[:end], started.spelled), *options)
 
 
 _FLAGS = names_of("strace", "flags")
-
-
-def _verbs(test: RiskRule) -> _Rule:
-    verbs = test.words.split()
-    return lambda started: not set(verbs).isdisjoint(started.operands[:1]) and len(started.operands) > 1
-
-
-def _with(test: RiskRule) -> _Rule:
-    options = test.options.split()
-    return lambda started: _process(started, *options)
 
 
 def _numbered(started: Started) -> bool:
@@ -146,42 +122,4 @@ def _is_own(started: Started) -> bool:
     return _OWN.fullmatch(last.hidden or last.plain) is not None
 
 
-def _jmap(started: Started) -> bool:
-    return any(word.startswith("-dump") or word == "-F" for word in started.words)
-
-
-def _jcmd(started: Started) -> bool:
-    said = " ".join(started.words[1:])
-    return any(verb in said for verb in ("heap_dump", "JVMTI.agent_load", "ManagementAgent.start"))
-
-
-def _module(started: Started) -> bool:
-    """`python -m pyrasite PID`, `python -m pdb -p PID`."""
-    words = started.words
-    if words[:1] != ("-m",) or len(words) < 3 or words[1] not in _INJECTORS:
-        return False
-    if words[1] in ("pdb", "debugpy", "memray"):
-        return _process(started, "-p", "--pid") or words[2] == "attach"
-    return True
-
-
-def _rundll(started: Started) -> bool:
-    return "comsvcs" in " ".join(started.words).lower()
-
-
-def _perf(started: Started) -> bool:
-    return started.operands[:1] == ("trace",) and _process(started, "-p", "--pid")
-
-
-_RULES: dict[str, _Rule] = rules_of(
-    "attaching",
-    written={
-        "jcmd": _jcmd,
-        "jmap": _jmap,
-        "module": _module,
-        "numbered": _numbered,
-        "perf": _perf,
-        "rundll": _rundll,
-    },
-    made={"debugger": _debugger, "tracer": _tracer, "verb": _verbs, "with_option": _with},
-)
+_FORMS = Forms("attaching", _debugger, _numbered, _process, _tracer)

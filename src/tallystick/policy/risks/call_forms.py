@@ -1,16 +1,22 @@
-"""Calls that are a risk by their words alone: `catalog/call_forms.toml` says which, one form a line.
+"""Calls that are a risk by their words: `catalog/call_forms.toml` says which, one form a line.
 
 Owns how a line is written and compared with a call. Must not know any program, nor what follows from a risk. A line is a
 risk, programs, and conditions that must all hold, apart by blanks; `|` stands between alternatives, which may have wildcards.
+The first line of a part that a call fits decides; where its risk is `-`, the call is none.
 
     word        an operand, in small letters, anywhere; several stand next to each other
+    a+b|c+d     the same for alternatives of several words each
     0:word      the first operand; `1-3:word` one of the second to the fourth; `0:*` there is one
     @word       the first operand, or what stands behind options at the front that have a value each
     -x, --name  an option, also among joined letters or with a value; `--set-*` one that begins so
     {-x|--y}z   what an option is given
     ~word       any word, an option or not, in small letters; `~0:word` the first
+    only:word   every word is one of these
     ?           it only tells about itself: `--help`, `--version`
+    <>          a word is not known
+    =test:a|b   a test of the module that the part belongs to, for what needs more than words
     !…          the condition that follows does not hold
+    %name       in any place: the words of a group of the file, or the programs with a trait
 """
 
 from __future__ import annotations
@@ -22,15 +28,21 @@ from functools import cache
 from typing import NamedTuple, TypeAlias
 
 from tallystick.catalog.loading import Entry, load
+from tallystick.catalog.programs import programs_with
 from tallystick.errors import FormatError
 from tallystick.model.pattern import pattern_of
-from tallystick.policy.risks.programs import Started
+from tallystick.policy.calls.reading import CallReading
+from tallystick.policy.risks.programs import Started, programs
+from tallystick.policy.risks.risk import Risk
 
 _Condition: TypeAlias = Callable[[Started], bool]
+Test: TypeAlias = Callable[..., bool]
+"""What a line names after `=`: a function of a call and of the words behind the colon."""
 
 
-class _Part(Entry, frozen=True):
-    forms: str
+class _File(Entry, frozen=True):
+    groups: Mapping[str, str]
+    forms: Mapping[str, str]
 
 
 class _Form(NamedTuple):
@@ -44,43 +56,87 @@ class _Form(NamedTuple):
         return all(holds(started) for holds in self.conditions)
 
 
-@cache
-def _parts() -> Mapping[str, Mapping[str, tuple[_Form, ...]]]:
-    """The forms of each part, by the names of programs."""
-    return {name: _by_program(part.forms) for name, part in load("call_forms", dict[str, _Part]).items()}
+class Forms:
+    """The forms of one part, with the tests that its lines name: `_set_id` is `=set-id`."""
 
+    def __init__(self, part: str, *tests: Test) -> None:
+        """Read the part.
 
-_GOES_ON = pattern_of(r"\|\n +")
+        Raises:
+            FormatError: a line names a test that is not among those given.
+        """
+        named = {test.__name__.strip("_").replace("_", "-"): test for test in tests}
+        self._by_program = _by_program(_lines(part), named, part)
+        self.risks = frozenset(form.risk for forms in self._by_program.values() for form in forms) - {"-"}
+        self.programs = frozenset(self._by_program)
 
+    def of(self, started: Started) -> str | None:
+        """The risk of the first form that a call has; None: it has none."""
+        for form in self._by_program.get(started.name, ()):
+            if form.fits(started):
+                return form.risk if form.risk != "-" else None
+        return None
 
-def _by_program(forms: str) -> dict[str, tuple[_Form, ...]]:
-    found: dict[str, tuple[_Form, ...]] = {}
-    for line in _GOES_ON.sub("|", forms).split("\n"):
-        if not line:
-            continue
-        risk, programs, *words = line.split()
-        form = _Form(risk, tuple(_conditions(words)))
-        for program in programs.split("|"):
-            found[program] = (*found.get(program, ()), form)
-    return found
-
-
-def form_of(part: str, started: Started) -> str | None:
-    """The risk of the first form of a part that a call has; None: it has none."""
-    for form in _parts()[part].get(started.name, ()):
-        if form.fits(started):
-            return form.risk
-    return None
-
-
-def programs_of(part: str) -> frozenset[str]:
-    """The programs of which a part knows a form."""
-    return frozenset(_parts()[part])
+    def found(self, reading: CallReading) -> Iterator[Risk]:
+        """The risks of all programs that a call starts."""
+        for started in programs(reading):
+            risk = self.of(started)
+            if risk is not None:
+                yield Risk(risk, started.spelled)
 
 
 def fits(conditions: str, started: Started) -> bool:
     """Whether a call has what the conditions of a line say."""
-    return _Form("", tuple(_conditions(conditions.split()))).fits(started)
+    return _Form("", tuple(_conditions(conditions.split(), {}))).fits(started)
+
+
+def programs_named() -> frozenset[str]:
+    """The programs that a line of any part is about."""
+    return frozenset(name for part in _file().forms for _, called, _ in _lines(part) for name in called.split("|"))
+
+
+def group(name: str) -> frozenset[str]:
+    """The words of a group of the file."""
+    return frozenset(_file().groups[name].split())
+
+
+# Lines ---------------------------------------------------------------------------------------------------------------
+
+
+_GOES_ON = pattern_of(r"\|\n +")
+_GROUP = pattern_of(r"%([a-z]+(?:-[a-z]+)*)")
+
+
+@cache
+def _file() -> _File:
+    return load("call_forms", _File)
+
+
+def _lines(part: str) -> Iterator[tuple[str, str, list[str]]]:
+    """The lines of a part: risk, programs, conditions."""
+    for line in _GOES_ON.sub("|", _file().forms[part]).split("\n"):
+        if line:
+            risk, called, *words = _GROUP.sub(_group, line).split()
+            yield risk, called, words
+
+
+def _group(found: re.Match[str]) -> str:
+    words = _file().groups.get(found[1])
+    return "|".join(words.split() if words is not None else sorted(programs_with(found[1])))
+
+
+def _by_program(
+    lines: Iterator[tuple[str, str, list[str]]], tests: Mapping[str, Test], part: str
+) -> dict[str, tuple[_Form, ...]]:
+    found: dict[str, tuple[_Form, ...]] = {}
+    for risk, called, words in lines:
+        try:
+            form = _Form(risk, tuple(_conditions(words, tests)))
+        except KeyError as error:
+            raise FormatError(f"catalog/call_forms.toml: {part}: {called}: {error} is not a test") from error
+        for program in called.split("|"):
+            found[program] = (*found.get(program, ()), form)
+    return found
 
 
 # Conditions ----------------------------------------------------------------------------------------------------------
@@ -89,15 +145,18 @@ def fits(conditions: str, started: Started) -> bool:
 _PLACE = pattern_of(r"(\d)(?:-(\d))?:")
 
 
-def _conditions(words: list[str]) -> Iterator[_Condition]:
-    sequence: list[_Wanted] = []
-    for word in words:
-        if word[0] not in "!-+~?{@" and _PLACE.match(word) is None:
-            sequence.append(_alternatives(word))
-        else:
-            yield _condition(word)
+def _conditions(words: list[str], tests: Mapping[str, Test]) -> Iterator[_Condition]:
+    sequence = [word for word in words if _is_plain(word)]
     if sequence:
-        yield _in_order(tuple(sequence))
+        yield _in_order(tuple(map(_alternatives, sequence)))
+    for word in words:
+        if not _is_plain(word):
+            yield _condition(word, tests)
+
+
+def _is_plain(word: str) -> bool:
+    """Whether a word of a line is an operand, which stands next to the others."""
+    return word[0] not in "!-+~?{@=<" and "+" not in word and _PLACE.match(word) is None and word[:5] != "only:"
 
 
 class _Wanted(NamedTuple):
@@ -113,23 +172,35 @@ class _Wanted(NamedTuple):
 
 def _alternatives(text: str) -> _Wanted:
     words = text.split("|")
-    wild = [fnmatch.translate(word) for word in words if "*" in word]
-    return _Wanted(frozenset(word for word in words if "*" not in word), pattern_of("|".join(wild)) if wild else None)
+    wild = [fnmatch.translate(word) for word in words if "*" in word or "[" in word]
+    plain = frozenset(word for word in words if "*" not in word and "[" not in word)
+    return _Wanted(plain, pattern_of("|".join(wild)) if wild else None)
 
 
-def _condition(text: str) -> _Condition:
-    if text[0] == "!":
-        inner = _condition(text[1:])
-        return lambda started: not inner(started)
-    if text == "?":
-        return lambda started: not _TELLING.isdisjoint(started.words[:2])
-    if text[0] == "{":
-        options, _, values = text[1:].partition("}")
-        return _given(tuple(options.split("|")), _alternatives(values))
-    if text[0] == "@":
-        return _verb(_alternatives(text[1:]))
-    if text[0] in "-+":
-        return _option(_alternatives(text))
+def _condition(text: str, tests: Mapping[str, Test]) -> _Condition:
+    rest = text[1:]
+    match text[0]:
+        case "!":
+            inner = _condition(rest, tests)
+            return lambda started: not inner(started)
+        case "=":
+            name, _, given = rest.partition(":")
+            return _tested(tests[name], tuple(given.split("|")) if given else ())
+        case "?":
+            return lambda started: not _TELLING.isdisjoint(started.words[:2])
+        case "<":
+            return lambda started: not all(word.is_known for word in started.given)
+        case "{":
+            options, _, values = rest.partition("}")
+            return _given(tuple(options.split("|")), _alternatives(values))
+        case "@":
+            return _verb(_alternatives(rest))
+        case "-" | "+":
+            return _option(_alternatives(text))
+    return _of_words(text)
+
+
+def _of_words(text: str) -> _Condition:
     is_any = text[0] == "~"
     place = _PLACE.match(text, is_any)
     if place is not None:
@@ -137,10 +208,18 @@ def _condition(text: str) -> _Condition:
         return _at(slice(int(place[1]), int(place[2] or place[1]) + 1), wanted, is_any=is_any)
     if is_any:
         return _at(slice(None), _alternatives(text[1:]), is_any=True)
-    return _in_order((_alternatives(text),))
+    if text.startswith("only:"):
+        wanted = _alternatives(text.removeprefix("only:"))
+        return lambda started: all(wanted.has(word.lower()) for word in started.words)
+    sequences = [_in_order(tuple(map(_alternatives, each.split("+")))) for each in text.split("|")]
+    return lambda started: any(holds(started) for holds in sequences)
 
 
 _TELLING = frozenset(("--help", "--version", "-h", "-V", "-?", "help", "version"))
+
+
+def _tested(test: Test, given: tuple[str, ...]) -> _Condition:
+    return lambda started: test(started, *given)
 
 
 def _at(place: slice, wanted: _Wanted, *, is_any: bool) -> _Condition:
@@ -178,12 +257,3 @@ def _in_order(wanted: tuple[_Wanted, ...]) -> _Condition:
         return any(all(one.has(said[n + k]) for k, one in enumerate(wanted)) for n in starts)
 
     return holds
-
-
-def check(known: frozenset[str]) -> None:
-    """Raises FormatError: a line names a risk that is not among those known."""
-    for part, forms in _parts().items():
-        for program, its in forms.items():
-            for form in its:
-                if form.risk not in known:
-                    raise FormatError(f"catalog/call_forms.toml: {part}: {program}: {form.risk} is no risk")

@@ -11,12 +11,12 @@ import re
 from collections.abc import Iterator
 from itertools import islice
 
-from tallystick.catalog.programs import programs_with, tests_of
-from tallystick.intent.programs.arguments import names
+from tallystick.catalog.programs import programs_with
 from tallystick.intent.tools.arguments import strings
 from tallystick.model.decision import Call
 from tallystick.model.pattern import pattern_of
 from tallystick.policy.calls.reading import CallReading
+from tallystick.policy.risks.call_forms import Forms, group
 from tallystick.policy.risks.key_store import CLIENTS, emptied, removes_all_keys
 from tallystick.policy.risks.programs import Started, programs
 from tallystick.policy.risks.risk import Risk
@@ -48,16 +48,9 @@ _MONGO_DROPS = pattern_of(
     r"\.(?:dropDatabase|drop|dropIndexes)\s*\(|\.(?:deleteMany|remove|deleteOne)\s*\(\s*\{\s*\}|\bdropAllUsers",
     re.IGNORECASE,
 )
-_TASKS = names(
-    "db:drop db:drop:all db:reset db:purge db:wipe db:migrate:reset db:truncate_all db:schema:load db:fresh "
-    "migrate:fresh migrate:reset migrate:refresh migration:fresh migration:reset ecto.drop ecto.reset schema:drop "
-    "doctrine:database:drop doctrine:schema:drop orm:schema-tool:drop database:drop"
-)
-_RUNNERS = programs_with("runs-database-tasks")
-_PAIRS = {
-    name: tuple(tuple(words.split()) for rule in rules for words in rule.words.split(","))
-    for name, rules in tests_of("data").items()
-}
+_TASKS = group("database-tasks")
+_FORMS = Forms("data")
+_OF_SMALLER = _FORMS.programs - programs_with("runs-database-tasks")
 _HOLDERS = programs_with("runs-named-program")
 """Programs that run another one that their words name."""
 
@@ -160,23 +153,16 @@ def of_data(started: Started) -> str | None:
         return _DROPS if any(_MONGO_DROPS.search(word[:_MOST_SQL]) for word in words) else None
     if name in _SERVERS and drops(started.value("-e", "--execute", "-q", "--query", "-Q", "--eval")):
         return None if _is_for_tests(started) else _DROPS
-    if _is_told_to_drop(name, words):
+    if _FORMS.of(started) is not None:
         return _DROPS
     return _inside(started) if name in _HOLDERS or name == "" else None
-
-
-def _is_told_to_drop(name: str, words: tuple[str, ...]) -> bool:
-    said = tuple(word.lower() for word in words)
-    if name in _RUNNERS and not _TASKS.isdisjoint(said):
-        return True
-    return any(all(word in said for word in pair) for pair in _PAIRS.get(name, ()))
 
 
 def _inside(started: Started) -> str | None:
     """A program that another one runs, in a container or out of a project's folder: the first word that names one."""
     for n, word in enumerate(started.given):
         name = word.plain.rpartition("/")[2].lower()
-        if name in _PAIRS or name in CLIENTS or name in _MONGO or name in ("dropdb", "rails", "artisan"):
+        if name in _OF_SMALLER or name in CLIENTS or name in _MONGO or name in ("dropdb", "rails", "artisan"):
             inner = Started(name, started.given[n + 1 :], started.spelled)
             if name not in ("rails", "artisan"):
                 return of_data(inner)

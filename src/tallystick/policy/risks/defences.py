@@ -1,8 +1,8 @@
 """What protects the machine and is switched off: firewalls, audits, logs, mandatory access control, guards against malware.
 
-Owns their programs, settings and logs on Linux, macOS, the BSDs and Windows, and in clouds; `services` has their
-services. Asking for a state is work. Sources: the manual pages of iptables, nft, ufw, firewalld, pfctl, auditd,
-SELinux, AppArmor, systemd; Apple's and Microsoft's references of the programs named here; specs/gensee.md 5.3.
+Owns their programs, services, settings and logs on Linux, macOS, the BSDs and Windows, and in clouds. Asking for a
+state is work. Sources: the manual pages of iptables, nft, ufw, firewalld, pfctl, auditd, SELinux, AppArmor, systemd;
+Apple's and Microsoft's references of the programs named here; specs/gensee.md 5.3.
 """
 
 from collections.abc import Iterator, Mapping
@@ -10,11 +10,11 @@ from collections.abc import Iterator, Mapping
 from tallystick.catalog.loading import Entry, inverted, load
 from tallystick.catalog.programs import programs_with
 from tallystick.model.intent import Domain, Intent, Operation
+from tallystick.model.pattern import pattern_of
 from tallystick.policy.calls.reading import CallReading
-from tallystick.policy.risks.call_forms import form_of
+from tallystick.policy.risks.call_forms import Forms, group
 from tallystick.policy.risks.programs import Started, programs
 from tallystick.policy.risks.risk import Risk
-from tallystick.policy.risks.services import stopped
 from tallystick.policy.settings import Settings
 
 RISKS = {
@@ -54,6 +54,7 @@ class _Facts(Entry, frozen=True):
 
 
 _FACTS = load("defences", _Facts)
+_FORMS = Forms("defences")
 _SETTINGS = inverted(_FACTS.settings)
 _EMPTIES = programs_with("empties-found-logs")
 """Programs that `find` hands logs over to."""
@@ -81,7 +82,7 @@ def _of_program(started: Started) -> Iterator[Risk]:
         yield from _of_service(unit, started.spelled)
     if started.name in _EMPTIES and started.hidden and _is_log(started.hidden.split()[0]):
         yield Risk("clears-logs", started.spelled)
-    word = form_of("defences", started)
+    word = _FORMS.of(started)
     if word is not None:
         yield Risk(word, started.spelled)
 
@@ -123,6 +124,28 @@ def _is_of_system(path: str) -> bool:
 
 
 # Services ------------------------------------------------------------------------------------------------------------
+
+_SERVICES = Forms("services")
+"""Which of its words name services that a program stops, instead of a risk."""
+_STOPS = group("stop")
+_SCRIPTS = ("/etc/init.d/", "/etc/rc.d/", "/usr/local/etc/rc.d/", "/lib/systemd/")
+_NAME = pattern_of(r"[\w.-]{3,60}")
+
+
+def stopped(started: Started) -> tuple[str, ...]:
+    """The names of services, units and processes that a program stops, disables or removes, as they are spelled."""
+    if started.spelled.startswith(_SCRIPTS):
+        return (started.name,) if _STOPS.intersection(started.operands[:1]) else ()
+    match _SERVICES.of(started):
+        case "all":
+            return tuple(word.rstrip("/") for word in started.operands)
+        case "first":
+            return started.operands[:1]
+        case "rest":
+            return started.operands[1:]
+        case "hidden":  # `kill $(pidof NAME)`
+            return tuple(_NAME.findall(started.hidden))
+    return ()
 
 
 def _of_service(unit: str, spelled: str) -> Iterator[Risk]:

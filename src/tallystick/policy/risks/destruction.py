@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 from urllib.parse import urlsplit
 
-from tallystick.catalog.programs import programs_with, words_of
+from tallystick.catalog.programs import programs_with
 from tallystick.intent.programs.arguments import names
 from tallystick.intent.shell.commands import Environment
 from tallystick.intent.shell.read import read_script
@@ -20,18 +20,16 @@ from tallystick.model.intent import Domain
 from tallystick.model.pattern import pattern_of
 from tallystick.model.script import Role
 from tallystick.policy.calls.reading import CallReading
+from tallystick.policy.risks.call_forms import Forms, group
 from tallystick.policy.risks.data import of_code, of_data
-from tallystick.policy.risks.entries import Rule, judged, rules_of
 from tallystick.policy.risks.git import of_version_control
 from tallystick.policy.risks.programs import Started, name_of, programs, shown
 from tallystick.policy.risks.risk import Risk
 from tallystick.policy.settings import Settings
 
 _REMOTE = "deletes-remote"
-_VOLUMES = "deletes-volumes"
-_ACCOUNT = "removes-account"
 _DRY = ("--dry-run", "--dryrun", "--dry-run=client", "--dry-run=server", "--what-if", "--help", "--noop", "--preview")
-_VERBS = names("delete destroy remove purge rm terminate del rb wipe drop erase teardown unprovision deprovision")
+_VERBS = group("deletes")
 _LOCAL = pattern_of(
     r"localhost|127\.[\d.]+|0\.0\.0\.0|\[?::1\]?|host\.docker\.internal|[^.]+|.*\.(?:local|localhost|test|internal|localdomain)|10\.[\d.]+"
     r"|192\.168\.[\d.]+|172\.(?:1[6-9]|2\d|3[01])\.[\d.]+",
@@ -46,7 +44,7 @@ def of_program(started: Started) -> str | None:
     """What a program removes, by its words."""
     if started.has(*_DRY):
         return None
-    return judged("destruction", _RULES, started)
+    return _FORMS.of(started)
 
 
 _METHOD = pattern_of(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
@@ -123,103 +121,66 @@ def _said(started: Started) -> list[str]:
     return [word.lower() for word in started.operands]
 
 
-def _cloud(started: Started) -> str | None:
+def _deletes(started: Started) -> bool:
     """A verb that deletes, or a task whose name ends in one: `apps:destroy`."""
     for word in _said(started):
         parts = re.split(r"[:.]", word)
         is_task = len(parts) > 1 and parts[0].isidentifier() and parts[-1] in _VERBS | {"reset"}
         if word in _VERBS or is_task or word.startswith(("delete-", "destroy-", "purge-")):
-            return _REMOTE
-    return None
+            return True
+    return False
 
 
-def _aws(started: Started) -> str | None:
-    endpoint = started.value("--endpoint-url")
-    if started.name.endswith("local") or (endpoint and _is_local(endpoint)):
-        return None
+def _at_home(started: Started, option: str) -> bool:
+    """Whether an option names an address of this machine, or of one beside it."""
+    address = started.value(option)
+    return address != "" and _is_local(address)
+
+
+def _local_cluster(started: Started) -> bool:
+    return _LOCAL_CLUSTER.fullmatch(started.value("--context", "--cluster")) is not None
+
+
+def _one_pod(started: Started) -> bool:
+    """Whether `kubectl delete` names the pods, which are started again."""
     said = _said(started)
-    if "s3" in said:
-        at = said.index("s3")
-        if said[at + 1 : at + 2] in (["rm"], ["rb"]) or (said[at + 1 : at + 2] == ["sync"] and started.has("--delete")):
-            return _REMOTE
-        return None
-    if any(word.startswith(_AWS_VERBS) for word in said):
-        return _REMOTE
-    return None
-
-
-_AWS_VERBS = words_of("aws", "removes")
-
-
-def _kubectl(started: Started) -> str | None:
-    said = _said(started)
-    if _LOCAL_CLUSTER.fullmatch(started.value("--context", "--cluster")):
-        return None
-    if "drain" in said[:3] or ("replace" in said[:3] and started.has("--force")):
-        return _REMOTE
-    if "scale" in said[:4] and started.has("--all") and started.value("--replicas") == "0":
-        return _REMOTE
     if "delete" not in said:
-        return None
+        return False
     named = said[said.index("delete") + 1 :]
     is_wide = started.has("--all", "-A", "--all-namespaces", "-l", "--selector", "--field-selector")
     is_pod = named[:1] in (["pod"], ["pods"], ["po"]) or (named and named[0].startswith(("pod/", "pods/", "po/")))
-    if is_pod and not is_wide and (len(named) > 1 or "/" in named[0]):
-        return None
-    return _REMOTE
-
-
-def _docker(started: Started) -> str | None:
-    """Containers or images, where which ones is known by another program, or it is all of them."""
-    said = _said(started)
-    is_removal = said[:1] in (["rm"], ["rmi"]) or said[:2] in (["container", "rm"], ["image", "rm"], ["pod", "rm"])
-    is_all = started.has("--all") or any(not word.is_known for word in started.given)
-    return _VOLUMES if is_removal and is_all else None
+    return bool(is_pod) and not is_wide and (len(named) > 1 or "/" in named[0])
 
 
 _DELETING = pattern_of(r"\bmutation\b[^{]{0,200}\{\s{0,20}(?:\w{1,40}\s{0,3}:\s{0,3})?(?:delete|remove|archive)[A-Z]")
 _MOST_QUERY = 4096
 
 
-def _forge(started: Started) -> str | None:
-    """`gh`, `glab`: a verb after the noun, or a request that deletes."""
-    said = _said(started)
-    if said[:2] == ["api", "graphql"]:
-        if any(_DELETING.search(word[:_MOST_QUERY]) for word in started.words):
-            return _REMOTE
-        return None
-    if said[:1] == ["api"]:
-        method = started.value("-X", "--method") or next(
-            (word[2:] for word in started.words if word.startswith("-X")), ""
-        )
-        if method.upper() == "DELETE":
-            return _REMOTE
-        return None
-    if said[:1] in (["extension"], ["alias"], ["config"], ["search"], ["auth"]):
-        return None
-    is_switched_off = said[:2] == ["workflow", "disable"]
-    if is_switched_off or (said[1:2] and said[1] in _VERBS | {"archive"}):
-        return _REMOTE
-    return None
+def _deleting_query(started: Started) -> bool:
+    return any(_DELETING.search(word[:_MOST_QUERY]) for word in started.words)
 
 
-def _requests(started: Started) -> str | None:
-    """`curl -X DELETE`: by its verb, to a host that is not this machine or one beside it."""
+def _method(started: Started) -> str:
+    """The verb of a request: `curl -X DELETE`, `http DELETE URL`."""
     method = started.value("-X", "--request", "--method") or next(
         (word[2:] for word in started.words if re.match(r"-X\w", word)), ""
     )
     if started.name in ("http", "https", "xh", "httpie"):
         method = next((word for word in started.operands[:2] if word.isupper()), method)
-    if any("/_delete_by_query" in word for word in started.operands):
-        return "drops-data"
+    return method
+
+
+def _deletes_all(started: Started) -> bool:
+    return _method(started).upper() == "DELETE" and any(_ALL_INDEXES.search(word) for word in started.operands)
+
+
+def _deletes_elsewhere(started: Started) -> bool:
+    """Whether a host that is not this machine or one beside it is asked to delete."""
+    method = _method(started)
     if method.upper() != "DELETE":
-        return None
-    if any(_ALL_INDEXES.search(word) for word in started.operands):
-        return "drops-data"
+        return False
     hosts = [word for word in started.operands if "://" in word or ("." in word.partition("/")[0] and word != method)]
-    if any(not _is_local(url) for url in hosts):
-        return _REMOTE
-    return None
+    return any(not _is_local(url) for url in hosts)
 
 
 _ALL_INDEXES = pattern_of(r"//[^/]+/(?:_all|\*|%2a)(?:/|\?|\Z)", re.IGNORECASE)
@@ -238,8 +199,10 @@ _DESTROYING = programs_with("destroys-elsewhere")
 _SSH_VALUES = names("-p -i -l -o -F -J -L -R -D -b -c -E -e -I -m -O -Q -S -W -w -B")
 
 
-def _ssh(started: Started) -> str | None:
-    """What is run on another machine, read as a text of its own."""
+def _runs_there(started: Started, *options: str) -> bool:
+    """What is run on another machine, read as a text of its own: the words of `ssh`, or what an option is given."""
+    if options:
+        return _destroys(started.value(*options))
     words = list(started.words)
     at = 0
     while at < len(words) and words[at][:1] == "-":
@@ -247,17 +210,7 @@ def _ssh(started: Started) -> str | None:
             at += 2
         else:
             at += 1
-    if _destroys(" ".join(words[at + 1 :])):
-        return _REMOTE
-    return None
-
-
-def _ansible(started: Started) -> str | None:
-    """`ansible HOSTS -a ARGUMENTS`: a command, or the settings of a module."""
-    said = started.value("-a", "--args")
-    if "state=absent" in said.split() or _destroys(said):
-        return _REMOTE
-    return None
+    return _destroys(" ".join(words[at + 1 :]))
 
 
 def _destroys(text: str) -> bool:
@@ -273,26 +226,9 @@ def _destroys(text: str) -> bool:
     return False
 
 
-def _unseen_job(started: Started) -> str | None:
-    if any(not word.is_known for word in started.given):
-        return _ACCOUNT
-    return None
-
-
-_RULES: dict[str, Rule] = rules_of(
+_FORMS = Forms(
     "destruction",
-    written={
-        "ansible": _ansible,
-        "aws": _aws,
-        "cloud": _cloud,
-        "docker": _docker,
-        "forge": _forge,
-        "kubectl": _kubectl,
-        "requests": _requests,
-        "ssh": _ssh,
-        "unseen_job": _unseen_job,
-    },
-    made={},
+    *(_at_home, _deletes, _deletes_all, _deletes_elsewhere, _deleting_query, _local_cluster, _one_pod, _runs_there),
 )
 
 

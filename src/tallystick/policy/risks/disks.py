@@ -11,12 +11,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from tallystick.catalog.programs import RiskRule
+from msgspec.structs import replace
+
 from tallystick.intent.programs.arguments import names
 from tallystick.model.intent import Domain, Intent, Operation
 from tallystick.model.pattern import pattern_of
 from tallystick.policy.calls.reading import CallReading
-from tallystick.policy.risks.entries import Rule, judged, rules_of
+from tallystick.policy.risks.call_forms import Forms
 from tallystick.policy.risks.programs import Started, programs
 from tallystick.policy.risks.risk import Risk
 from tallystick.policy.settings import Settings
@@ -67,10 +68,10 @@ def risks(reading: CallReading, settings: Settings) -> Iterator[Risk]:
         elif intent.domain is Domain.FILE and "\\" in intent.target and _WINDOWS.search(intent.target):
             yield Risk("writes-disk" if intent.operation in _CHANGES else "reads-disk", intent.target[:200])
     for started in programs(reading):
-        word = judged("disks", _RULES, started)
         family = started.name.partition(".")[0]
+        word = _FORMS.of(started)
         if word is None and family in _FAMILIES:
-            word = _RULES[family](started)
+            word = _FORMS.of(replace(started, name=family))
         if word is not None:
             yield Risk(word, started.spelled)
 
@@ -103,131 +104,40 @@ def _of_path(intent: Intent) -> Iterator[Risk]:
 # Programs ------------------------------------------------------------------------------------------------------------
 
 
-def _device(started: Started) -> bool | None:
-    """Whether a disk is among the operands; None if that is unknown."""
-    if any(is_disk(word) for word in started.operands):
-        return True
-    is_told = all(word.is_known for word in started.given)
-    if is_told and started.operands:
-        return False
-    return None
+def _device(started: Started) -> bool:
+    """Whether a disk is among the operands."""
+    return any(is_disk(word) for word in started.operands)
 
 
-def _formats(started: Started) -> str | None:
-    """Programs that make a file system or a table of partitions on a device, or in an image file."""
-    if started.has("-l", "--list", "--print", "-p") and started.name in (
-        "sgdisk",
-        "gdisk",
-        "fdisk",
-        "sfdisk",
-        "parted",
-    ):
-        return None
-    if started.has("--help", "--version", "-V", "-J", "-d", "--dump", "--verify") and started.name != "parted":
-        return None
-    if "print" in started.operands[1:] and started.name == "parted":
-        return None
-    if any(word.lower() in _BY_NUMBER for word in started.words):
-        return "writes-disk"
-    return _as_told(started)
+def _untold(started: Started) -> bool:
+    """Whether it is not told which device is meant."""
+    return bool(started.given) and not (started.operands and all(word.is_known for word in started.given))
 
 
-_BY_NUMBER = names("-number -disknumber -driveletter -partitionnumber -removedata -uniqueid")
-"""How PowerShell's `Clear-Disk` and its like are told which disk."""
-
-
-def _as_told(started: Started) -> str | None:
-    found = _device(started)
-    if found:
-        return "writes-disk"
-    if found is None and started.given:
-        return "changes-disk"
-    return None
-
-
-def _in_place(started: Started) -> str | None:
-    """Programs that mend or resize a file system."""
-    if _device(started) and not started.has("-n", "-l", "--help"):
-        return "changes-disk"
-    return None
-
-
-def _when(test: RiskRule) -> Rule:
-    """With one of some options a device is written."""
-    options = test.options.split()
-
-    def rule(started: Started) -> str | None:
-        if started.has(*options):
-            return _as_told(started)
-        return None
-
-    return rule
-
-
-def _dd_like(started: Started) -> str | None:
+def _into(started: Started, *settings: str) -> bool:
     """`dcfldd of=DEVICE`, `dc3dd wipe=DEVICE`: dd itself is read by the shell's tables."""
-    targets = [word.partition("=")[2] for word in started.words if word.startswith(("of=", "wipe=", "hof=", "ofs="))]
-    if any(map(is_disk, targets)):
-        return "writes-disk"
-    return None
+    return any(is_disk(word.partition("=")[2]) for word in started.words if word.startswith(settings))
 
 
-def _among_many(started: Started) -> str | None:
+def _into_last(started: Started) -> bool:
+    """Copiers that take a device as their last operand or after an option."""
+    targets = [*started.operands[-1:], *(word for word in started.words if "=" in word)]
+    return any(is_disk(word.rpartition("=")[2]) for word in targets)
+
+
+def _handed_over(started: Started) -> bool:
     """Disks that `find` or `parallel` hands over one by one."""
     words = started.hidden.split() if started.hidden else ()
     is_found = words[:1] == ["/dev"] or any(map(is_disk, words))
     is_target = started.name != "dd" or any(word.text.startswith("of=") and word.hidden for word in started.given)
-    if is_found and is_target:
-        return "writes-disk"
-    return None
+    return is_found and is_target
 
 
-def _debugfs(started: Started) -> str | None:
-    """A file system's own editor."""
-    if not _device(started):
-        return None
-    if started.has("-w", "-z", "-x"):
-        return "writes-disk"
-    return "reads-disk"
-
-
-def _windows_format(started: Started) -> str | None:
-    if any(re.fullmatch(r"[A-Za-z]:\\?", word) for word in started.words):
-        return "writes-disk"
-    return None
-
-
-def _into_last(started: Started) -> str | None:
-    """Copiers that take a device as their last operand or after an option."""
-    targets = [*started.operands[-1:], *(word for word in started.words if "=" in word)]
-    if any(is_disk(word.rpartition("=")[2]) for word in targets):
-        return "writes-disk"
-    return None
-
-
-def _socat(started: Started) -> str | None:
+def _opens(started: Started) -> bool:
     """`socat … OPEN:DEVICE`: an address of two that is not said to be read only."""
     opened = [word.split(",") for word in started.operands if ":" in word]
-    is_written = any(is_disk(parts[0].partition(":")[2]) and "rdonly" not in parts[1:] for parts in opened)
-    if is_written:
-        return "writes-disk"
-    return None
+    return any(is_disk(parts[0].partition(":")[2]) and "rdonly" not in parts[1:] for parts in opened)
 
 
 _FAMILIES = names("mkfs newfs fsck")
-
-
-_RULES: dict[str, Rule] = rules_of(
-    "disks",
-    written={
-        "among_many": _among_many,
-        "dd_like": _dd_like,
-        "debugfs": _debugfs,
-        "formats": _formats,
-        "in_place": _in_place,
-        "into_last": _into_last,
-        "socat": _socat,
-        "windows_format": _windows_format,
-    },
-    made={"with_option": _when},
-)
+_FORMS = Forms("disks", _device, _handed_over, _into, _into_last, _opens, _untold)

@@ -5,14 +5,14 @@ one and `printenv PATH` shows one: both are work. The values are unknown before 
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from tallystick.catalog.loading import Entry, load
 from tallystick.catalog.programs import programs_with
 from tallystick.model.pattern import pattern_of
 from tallystick.model.script import HOLE, Command, Role, Script
 from tallystick.policy.calls.reading import CallReading
-from tallystick.policy.risks.entries import rules_of
+from tallystick.policy.risks.call_forms import Forms
 from tallystick.policy.risks.programs import Started, programs
 from tallystick.policy.risks.risk import Risk
 from tallystick.policy.settings import Settings
@@ -89,8 +89,7 @@ _SHOWN = 120
 def risks(reading: CallReading, settings: Settings) -> Iterator[Risk]:
     """What a call does, of RISKS."""
     for program in programs(reading):
-        rule = _RULES.get(program.name)
-        if rule is not None and rule(program) and not _is_picked(program, reading):
+        if _FORMS.of(program) is not None and not _is_picked(program, reading):
             yield Risk("prints-environment", program.spelled)
     for snippet in reading.snippets:
         if prints_environment(snippet.language, snippet.text):
@@ -100,63 +99,17 @@ def risks(reading: CallReading, settings: Settings) -> Iterator[Risk]:
 # Programs ------------------------------------------------------------------------------------------------------------
 
 _SHOWING = ("env", "printenv")
-_ALL_OF_DECLARED = frozenset(("-p", "-x", "-px", "-xp", "-gx", "-xg"))
 _BSD = frozenset("aAxuewfljmopvgrcTSnt")
 _JQ = pattern_of(r"(?:^|[|(,\[{:\s])(?:env|\$ENV)(?:$|[|)\],}\s])")
 
 
-def _env(program: Started) -> bool:
-    """`env` without a program to run: it has options and settings only."""
-    is_other = program.has("-i", "--ignore-environment", "--help", "--version")
-    return not is_other and all(word.startswith("-") or "=" in word for word in program.words)
-
-
-def _printenv(program: Started) -> bool:
-    return not program.operands and not program.has("--help", "--version")
-
-
-def _set(program: Started) -> bool:
-    return not program.words
-
-
-def _declares(program: Started) -> bool:
-    return not program.operands and _ALL_OF_DECLARED.issuperset(program.words)
-
-
-def _compgen(program: Started) -> bool:
-    return program.has("-e", "-v") or "export" in program.words or "variable" in program.words
-
-
-def _cmd(program: Started) -> bool:
-    return [word.lower() for word in program.words] in (["/c", "set"], ["/k", "set"])
-
-
-def _ps(program: Started) -> bool:
+def _environment_letter(program: Started) -> bool:
     """`ps eww`, `ps auxe`: of options in the style of BSD, `e` adds the environment; on macOS `-E` does."""
     return any(word == "-E" or ("e" in word and _BSD.issuperset(word)) for word in program.words[:2])
 
 
-def _manager(program: Started) -> bool:
-    return program.operands[:1] in (("show-environment",), ("export",))
-
-
-def _script_runner(program: Started) -> bool:
-    """`npm run env`: a script that is always there."""
-    return program.operands[:2] in (("run", "env"), ("exec", "env")) or (
-        program.operands[:1] == ("env",) and program.name == "yarn"
-    )
-
-
-def _terminal(program: Started) -> bool:
-    return program.operands[:1] in (("show-environment",), ("showenv",), ("dump",))
-
-
-def _jq(program: Started) -> bool:
+def _filter(program: Started) -> bool:
     return any(_JQ.search(word) for word in program.words)
-
-
-def _cmake(program: Started) -> bool:
-    return program.words[:2] == ("-E", "environment")
 
 
 _NO_VALUES = (
@@ -189,25 +142,7 @@ def _elsewhere(program: Started) -> bool:
     return "inspect" in operands and ".Env" in program.value("-f", "--format")
 
 
-_RULES: dict[str, Callable[[Started], bool]] = rules_of(
-    "environments",
-    written={
-        "cmake": _cmake,
-        "cmd": _cmd,
-        "compgen": _compgen,
-        "declares": _declares,
-        "elsewhere": _elsewhere,
-        "env": _env,
-        "jq": _jq,
-        "manager": _manager,
-        "printenv": _printenv,
-        "ps": _ps,
-        "script_runner": _script_runner,
-        "set": _set,
-        "terminal": _terminal,
-    },
-    made={},
-)
+_FORMS = Forms("environments", _elsewhere, _environment_letter, _filter)
 
 # What is shown of it -------------------------------------------------------------------------------------------------
 

@@ -19,7 +19,7 @@ from tallystick.model.pattern import pattern_of
 from tallystick.model.script import HOLE, Command, Role
 from tallystick.policy.calls.reading import CallReading
 from tallystick.policy.kinds.system import is_build_output
-from tallystick.policy.risks.entries import rules_of
+from tallystick.policy.risks.call_forms import Forms
 from tallystick.policy.risks.programs import Started, name_of, programs, shown
 from tallystick.policy.risks.risk import Risk
 from tallystick.policy.settings import Settings
@@ -36,6 +36,7 @@ _SHARED = pattern_of(
 
 def of_version_control(reading: CallReading) -> Iterator[Risk]:
     """What a call does to history and to work that is not committed."""
+    yield from _OTHERS.found(reading)
     for script in reading.scripts:
         for command in script.commands:
             if command.role is not Role.PROGRAM or not command.words:
@@ -43,10 +44,6 @@ def of_version_control(reading: CallReading) -> Iterator[Risk]:
             name = name_of(command.words[0].plain)
             if name == "git":
                 yield from _of_git(command)
-            elif name in _OTHERS:
-                word = _OTHERS[name](tuple(argument.plain for argument in command.arguments[:200]))
-                if word is not None:
-                    yield Risk(word, shown(command.words))
 
 
 def _of_git(command: Command) -> Iterator[Risk]:
@@ -182,68 +179,7 @@ _RULES: dict[str, Callable[[GitCall], str | None]] = {
     "filter-branch": _always(_REWRITES),
     "filter-repo": _always(_REWRITES),
 }
-# Others --------------------------------------------------------------------------------------------------------------
-
-_Rule = Callable[[tuple[str, ...]], str | None]
-
-
-def _hg(words: tuple[str, ...]) -> str | None:
-    verb = next((word for word in words if word[:1] != "-"), "")
-    if verb in ("strip", "rollback") or (verb == "debugstrip"):
-        return _REWRITES
-    if verb == "purge" and not {"-p", "--print", "-n", "--dry-run"}.intersection(words):
-        return _DISCARDS
-    is_clean = verb in ("update", "up", "checkout", "co") and {"-C", "--clean"}.intersection(words)
-    if is_clean or (verb == "revert" and {"-a", "--all"}.intersection(words)):
-        return _DISCARDS
-    return None
-
-
-def _svn(words: tuple[str, ...]) -> str | None:
-    verb = next((word for word in words if word[:1] != "-"), "")
-    if verb in ("delete", "del", "remove", "rm") and any("://" in word for word in words):
-        return _REWRITES
-    if verb == "cleanup" and {"--remove-unversioned", "--remove-ignored"}.intersection(words):
-        return _DISCARDS
-    if verb == "revert" and {"-R", "--recursive", "--depth=infinity"}.intersection(words):
-        return _DISCARDS
-    return None
-
-
-def _jj(words: tuple[str, ...]) -> str | None:
-    said = [word for word in words if word[:1] != "-"]
-    is_lost = said[:1] == ["abandon"] or said[:2] in (["op", "abandon"], ["operation", "abandon"], ["util", "gc"])
-    if is_lost:
-        return _REWRITES
-    return None
-
-
-def _fossil(words: tuple[str, ...]) -> str | None:
-    said = [word for word in words if word[:1] != "-"]
-    if said[:1] in (["purge"], ["scrub"]):
-        return _REWRITES
-    if said[:1] == ["clean"]:
-        return _DISCARDS
-    return None
-
-
-def _rewriting(words: tuple[str, ...]) -> str | None:
-    if {"--help", "-h", "--version", "--analyze", "--dry-run"}.intersection(words) or not words:
-        return None
-    return _REWRITES
-
-
-_OTHERS: dict[str, _Rule] = rules_of(
-    "git",
-    written={
-        "fossil": _fossil,
-        "hg": _hg,
-        "jj": _jj,
-        "rewriting": _rewriting,
-        "svn": _svn,
-    },
-    made={},
-)
+_OTHERS = Forms("versions")
 
 
 RISKS: dict[str, str] = {

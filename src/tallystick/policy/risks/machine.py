@@ -18,7 +18,7 @@ from tallystick.intent.programs.arguments import names
 from tallystick.model.intent import Domain, Intent, Operation
 from tallystick.model.pattern import pattern_of
 from tallystick.policy.calls.reading import CallReading
-from tallystick.policy.risks.entries import Rule, judged, rules_of
+from tallystick.policy.risks.call_forms import Forms
 from tallystick.policy.risks.programs import Started, programs
 from tallystick.policy.risks.risk import Risk
 from tallystick.policy.settings import Settings
@@ -54,7 +54,7 @@ def risks(reading: CallReading, settings: Settings) -> Iterator[Risk]:
             yield from _of_file(intent)
     sought: list[Started] = []
     for started in programs(reading):
-        word = judged("machine", _RULES, started)
+        word = _FORMS.of(started)
         if word is not None:
             yield Risk(word, started.spelled)
         if started.name in _SEEKS:
@@ -69,7 +69,7 @@ def risks(reading: CallReading, settings: Settings) -> Iterator[Risk]:
 def _of_sought(sought: list[Started]) -> Iterator[Risk]:
     """`kill $(pgrep NAME)` ends what `pkill NAME` ends."""
     for started in sought:
-        word = _pkill(started)
+        word = _of_name(started)
         if word is not None:
             yield Risk(word, started.spelled)
 
@@ -84,11 +84,11 @@ def _of_file(intent: Intent) -> Iterator[Risk]:
         yield Risk("changes-network", path[:200])
 
 
-def _date(started: Started) -> str | None:
+def _sets_clock(started: Started) -> bool:
     given = tuple(word for word in started.given if word.text[:2] != "-I")  # the letters of `-Ins` are a precision
     started = replace(started, given=given)
     is_set = started.has("--set", "-s") or any(re.fullmatch(r"\d{8,12}(?:\.\d\d)?", word) for word in started.operands)
-    return "changes-network" if is_set and not started.has("-d", "--date", "-r", "-j", "-f") else None
+    return is_set and not started.has("-d", "--date", "-r", "-j", "-f")
 
 
 # Processes -----------------------------------------------------------------------------------------------------------
@@ -106,7 +106,7 @@ _SIGNAL = pattern_of(r"-(?:\d{1,2}|(?:SIG)?[A-Z]{2,8}\d?)")
 _BROAD = pattern_of(r"[\s.*^$+?()\[\]|\\/-]*|\.{1,3}|\w{1,2}", re.ASCII)
 
 
-def _kill(started: Started) -> str | None:
+def _ends(started: Started, risk: str) -> bool:
     """`kill -9 -1`: everything. The first word with a dash is a signal."""
     words = [word for word in started.words if word != "--"]
     signals = [n for n, word in enumerate(words[:2]) if _SIGNAL.fullmatch(word)]
@@ -115,11 +115,11 @@ def _kill(started: Started) -> str | None:
     if words[:1] in (["-s"], ["-n"], ["--signal"]):
         words, signals = words[2:], []
     if words[:1] in (["-l"], ["-L"]):
-        return None
+        return False
     rest = [word for n, word in enumerate(words) if n not in signals[:1]]
-    if "-1" in rest or _of_all(started):
-        return "kills-all"
-    return "kills-others" if "1" in rest else None
+    if risk == "kills-all":
+        return "-1" in rest or _of_all(started)
+    return "1" in rest
 
 
 _EVERY = pattern_of(r"\bps\b")
@@ -132,7 +132,12 @@ def _of_all(started: Started) -> bool:
     return bool(hidden) and _EVERY.search(hidden) is not None and _CHOSEN.search(hidden) is None
 
 
-def _pkill(started: Started) -> str | None:
+def _by_name(started: Started, risk: str) -> bool:
+    """By a name, and what that is."""
+    return _of_name(started) == risk
+
+
+def _of_name(started: Started) -> str | None:
     """By a name. Of whom, or what else has the name, decides."""
     words = [word for word in started.words if not _SIGNAL.fullmatch(word)]
     if started.has("--help", "-l", "-V", "--version", "-0", "--list") and not started.has("-9"):
@@ -169,16 +174,13 @@ def _patterns(words: list[str]) -> list[str]:
     return found
 
 
-def _taskkill(started: Started) -> str | None:
+def _image(started: Started, *images: str) -> bool:
+    """Whether Windows ends programs by one of some names, or by one that others have as well."""
     words = [word.lower() for word in started.words]
-    images = [b for a, b in pairwise(words) if a in ("/im", "-im", "-name")]
-    if any(image in ("*", "*.exe") for image in images) or "/fi" in words:
-        return "kills-all"
-    return (
-        "kills-others" if any(image in _COMMON or image.removesuffix(".exe") in _COMMON for image in images) else None
-    )
+    found = [b for a, b in pairwise(words) if a in ("/im", "-im", "-name")]
+    if images:
+        return not set(images).isdisjoint(found)
+    return any(image in _COMMON or image.removesuffix(".exe") in _COMMON for image in found)
 
 
-_RULES: dict[str, Rule] = rules_of(
-    "machine", written={"date": _date, "kill": _kill, "pkill": _pkill, "taskkill": _taskkill}, made={}
-)
+_FORMS = Forms("machine", _by_name, _ends, _image, _sets_clock)

@@ -14,7 +14,7 @@ from tallystick.intent.programs.packages import RUNNERS
 from tallystick.model.pattern import pattern_of
 from tallystick.model.script import Command, Role, Script
 from tallystick.policy.calls.reading import CallReading
-from tallystick.policy.risks.call_forms import form_of
+from tallystick.policy.risks.call_forms import Forms
 from tallystick.policy.risks.programs import Started, name_of, programs, shown
 from tallystick.policy.risks.risk import Risk
 from tallystick.policy.settings import Settings
@@ -25,6 +25,7 @@ RISKS: dict[str, str] = {
     "skips-hooks": "The hooks are skipped with which a project checks a commit or a push.",
     "pushes-elsewhere": "Commits are pushed to a repository that was named in this call, not to one that the project has.",
 }
+_FORMS = Forms("packs")
 _HOLDERS = RUNNERS | programs_with("runs-named-program")
 _OFF = {
     "HUSKY": ("0",),
@@ -45,7 +46,7 @@ def risks(reading: CallReading, settings: Settings) -> Iterator[Risk]:
     """What a call does as a whole, of RISKS."""
     for started in programs(reading):
         for meant in (started, *_named(started)):
-            word = form_of("packs", meant)
+            word = _FORMS.of(meant)
             if word is not None:
                 yield Risk(word, started.spelled)
     for script in reading.scripts:
@@ -87,7 +88,7 @@ def _of_project(command: Command) -> Iterator[Risk]:
     if "/" not in path or path.startswith("/"):
         return
     started = Started(path.rpartition("/")[2].lower(), command.words[1:200], shown(command.words))
-    word = form_of("packs", started)
+    word = _FORMS.of(started)
     if word is not None:
         yield Risk(word, started.spelled)
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from tallystick.catalog.programs import RiskRule, programs_with
+from tallystick.catalog.programs import programs_with
 from tallystick.model.intent import Operation
 from tallystick.model.pattern import pattern_of
 from tallystick.policy.calls.reading import CallReading
 from tallystick.policy.content.unasked import sets_life_cycle
-from tallystick.policy.risks.entries import Rule, judged, rules_of
+from tallystick.policy.risks.call_forms import Forms
 from tallystick.policy.risks.programs import Started, programs
 from tallystick.policy.risks.quoted_text import without_talk
 from tallystick.policy.risks.risk import Risk
@@ -35,10 +35,7 @@ def risks(reading: CallReading, settings: Settings) -> Iterator[Risk]:
     for intent in reading.uses.intents:
         if intent.operation is Operation.SCHEDULE and "wake" not in intent.target.lower():
             yield Risk("schedules", " ".join((intent.target, *intent.words))[:200])
-    for started in programs(reading):
-        name = judged("persistence", _RULES, started)
-        if name is not None:
-            yield Risk(name, started.spelled)
+    yield from _FORMS.found(reading)
     yield from _of_windows(reading)
 
 
@@ -52,32 +49,15 @@ _TELLING = pattern_of(
     re.IGNORECASE,
 )
 """What a setting is called that says what is run, or where something is loaded from. Most are about looks."""
-_KEYED = (
-    ("config", "set"),
-    ("config", "unset"),
-    ("config", "delete"),
-    ("config", "--add"),
-    ("config", "--set"),
-    ("set",),
-    ("c", "set"),
-)
-"""What is followed by the name of a setting."""
 
 
-def _package_settings(test: RiskRule) -> Rule:
-    """A program that keeps settings for its user, by the words that change them; not those that it keeps in the project."""
-    verbs = [tuple(verb.split()) for verb in test.words.split(",")]
+def _telling(started: Started, at: str) -> bool:
+    """Whether the setting that is changed, at a place among the operands, is one that matters."""
+    return _is_telling(started.operands[int(at) :])
 
-    def judged(started: Started) -> str | None:
-        operands, words = started.operands, started.words
-        is_local = started.has("--local", "--site") or started.value("--location", "-L") == "project"
-        for verb in verbs if not is_local else ():
-            given = next((given for given in (operands, words) if given[: len(verb)] == verb), None)
-            if given is not None and (verb not in _KEYED or _is_telling(given[len(verb) :])):
-                return "changes-user-settings"
-        return None
 
-    return judged
+def _telling_word(started: Started, at: str) -> bool:
+    return _is_telling(started.words[int(at) :])
 
 
 def _is_telling(given: tuple[str, ...]) -> bool:
@@ -88,24 +68,11 @@ def _is_telling(given: tuple[str, ...]) -> bool:
     return not key or _TELLING.search(key) is not None
 
 
-def _life_cycle(started: Started) -> str | None:
-    words = started.words
-    is_set = words[:2] == ("pkg", "set") and any(map(sets_life_cycle, words[2:]))
-    if is_set:
-        return "adds-life-cycle"
-    return None
+def _life_cycle(started: Started) -> bool:
+    return any(map(sets_life_cycle, started.words[2:]))
 
 
-def _go(started: Started) -> str | None:
-    is_set = started.operands[:1] == ("env",) and started.has("-w", "-u")
-    if is_set and _is_telling(started.operands[1:]):
-        return "changes-user-settings"
-    return None
-
-
-_RULES: dict[str, Rule] = rules_of(
-    "persistence", written={"go": _go, "life_cycle": _life_cycle}, made={"settings": _package_settings}
-)
+_FORMS = Forms("persistence", _life_cycle, _telling, _telling_word)
 
 
 # Windows -------------------------------------------------------------------------------------------------------------

@@ -20,7 +20,7 @@ from tallystick.model.intent import Domain, Operation
 from tallystick.model.pattern import pattern_of
 from tallystick.model.step import Json
 from tallystick.policy.calls.reading import CallReading
-from tallystick.policy.risks.entries import Rule, judged, rules_of
+from tallystick.policy.risks.call_forms import Forms
 from tallystick.policy.risks.programs import Started, programs
 from tallystick.policy.risks.quoted_text import without_talk
 from tallystick.policy.risks.risk import Risk
@@ -120,7 +120,7 @@ def _of_program(started: Started) -> str | None:
         if _ASKING.intersection(started.words[:1]):
             return None
         return "elevates"
-    return judged("privilege", _RULES, started)
+    return _FORMS.of(started)
 
 
 def _of_code(snippet: Snippet) -> Iterator[Risk]:
@@ -145,40 +145,29 @@ _ACCOUNT_FOLDERS = ("/etc/sudoers.d", "/etc/pam.d", "/etc/polkit-1", "/etc/secur
 # Files and accounts --------------------------------------------------------------------------------------------------
 
 
-def _chmod(started: Started) -> str | None:
-    """A mode with the bits that make a program run as its owner or group."""
-    for word in started.words:
-        if _SET_ID.fullmatch(word) or (word.isdecimal() and len(word) in (4, 5) and _has_set_id(word)):
-            return "gives-rights"
-    return None
+def _set_id(started: Started, *options: str) -> bool:
+    """A mode, among the words or as an option's value, with the bits that make a program run as its owner or group."""
+    if options:
+        mode = started.value(*options)
+        return (len(mode) >= 4 and _has_set_id(mode)) or _SET_ID.fullmatch(mode) is not None
+    return any(
+        _SET_ID.fullmatch(word) or (word.isdecimal() and len(word) in (4, 5) and _has_set_id(word))
+        for word in started.words
+    )
 
 
 def _has_set_id(mode: str) -> bool:
     return len(mode) >= 4 and mode[-4] in "234567"
 
 
-def _install(started: Started) -> str | None:
-    mode = started.value("-m", "--mode")
-    if (len(mode) >= 4 and _has_set_id(mode)) or _SET_ID.fullmatch(mode):
-        return "gives-rights"
-    return None
-
-
-def _chattr(started: Started) -> str | None:
-    flags = [word for word in started.words if word[:1] in "+-=" and len(word) < 12]
-    if any("i" in flag or "a" in flag for flag in flags if flag not in ("-R", "-V", "-f")):
-        return "gives-rights"
-    return None
-
-
-def _ssh(started: Started) -> str | None:
+def _root_here(started: Started) -> bool:
     """A login as root at the machine itself."""
     for word in started.operands[:3]:
         user, _, host = word.rpartition("@")
         is_root = user == "root" or started.value("-l") == "root"
         if is_root and host in ("localhost", "127.0.0.1", "::1", "0.0.0.0"):
-            return "elevates"
-    return None
+            return True
+    return False
 
 
 # Containers ----------------------------------------------------------------------------------------------------------
@@ -195,12 +184,12 @@ _MACHINE_FOLDERS = names(
 )
 
 
-def _container(started: Started) -> str | None:
+def _holds_machine(started: Started) -> bool:
     words = started.words
     if not {"run", "create", "exec", "build", "update", "launch", "plugin"}.intersection(started.operands[:3]):
-        return None
+        return False
     if {"--privileged", "--privileged=true", "--grant-all-permissions"}.intersection(words):
-        return "leaves-container"
+        return True
     for n, word in enumerate(words):
         option, equals, value = word.partition("=")
         if equals:
@@ -211,8 +200,8 @@ def _container(started: Started) -> str | None:
             given = ""
         holds = _HOLDS.get(option)
         if holds is not None and holds(given):
-            return "leaves-container"
-    return None
+            return True
+    return False
 
 
 def _is_strong(value: str) -> bool:
@@ -249,23 +238,8 @@ def _is_of_machine(path: str) -> bool:
     return folder in _MACHINE_FOLDERS or is_home
 
 
-def _lxc(started: Started) -> str | None:
-    if any("security.privileged=true" in word or word == "security.privileged" for word in started.words) or any(
-        word.startswith("source=") and _is_of_machine(word[7:]) for word in started.words
-    ):
-        return "leaves-container"
-    return None
+def _mounts_machine(started: Started) -> bool:
+    return any(word.startswith("source=") and _is_of_machine(word[7:]) for word in started.words)
 
 
-_RULES: dict[str, Rule] = rules_of(
-    "privilege",
-    written={
-        "chattr": _chattr,
-        "chmod": _chmod,
-        "container": _container,
-        "install": _install,
-        "lxc": _lxc,
-        "ssh": _ssh,
-    },
-    made={},
-)
+_FORMS = Forms("privilege", _holds_machine, _mounts_machine, _root_here, _set_id)

@@ -9,11 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-import msgspec
-
-from tallystick.catalog.programs import RiskRule, names_of, programs_with, tests_of
+from tallystick.catalog.programs import programs_with
 from tallystick.model.pattern import pattern_of
 from tallystick.policy.calls.reading import CallReading
+from tallystick.policy.risks.call_forms import Forms
 from tallystick.policy.risks.programs import Started, programs
 from tallystick.policy.risks.risk import Risk
 from tallystick.policy.settings import Settings
@@ -24,41 +23,7 @@ RISKS: dict[str, str] = {
 }
 
 
-class _Printing(msgspec.Struct, frozen=True):
-    """A command of a program that prints secrets."""
-
-    verbs: tuple[str, ...]
-    """Words that stand next to each other among its operands; none: any call."""
-    options: tuple[str, ...] = ()
-    """It prints them only with one of these."""
-    pattern: re.Pattern[str] | None = None
-    """It prints them only if a word of it matches."""
-
-
 _PROMISES = r"(?i)secret|token|password|passwd|credential|private|_auth|api_?key|access_?key"
-_CLUSTERS = programs_with("cluster-client")
-
-
-def _printing(rule: RiskRule) -> tuple[_Printing, ...]:
-    pattern = None
-    if rule.pattern:
-        pattern = re.compile(rule.pattern)
-    return tuple(
-        _Printing(tuple(verbs.split()), tuple(rule.options.split()), pattern) for verbs in rule.words.split(",")
-    )
-
-
-def _table(when: str) -> dict[str, tuple[_Printing, ...]]:
-    """The commands of programs for which one test is in their entry."""
-    return {
-        name: tuple(
-            printing for rule in rules if rule.when == f"secret_managers.{when}" for printing in _printing(rule)
-        )
-        for name, rules in tests_of("secret_managers").items()
-    }
-
-
-_TABLE, _WHOLE_STORES = _table("prints"), _table("prints_all")
 _HELPERS = ("docker-credential-", "git-credential-")
 _DATABASES = pattern_of(r"(?i)\b(?:pg_shadow|pg_authid|mysql\.user|sys\.sql_logins|dba_users)\b")
 _SECRET_OBJECT = pattern_of(r"(?i)(?:[a-z]+,)*secrets?(?:[/,.].*)?")
@@ -68,8 +33,9 @@ _NO_VERB = frozenset(("--help", "-h", "--version", "help"))
 def risks(reading: CallReading, settings: Settings) -> Iterator[Risk]:
     """What a call does, of RISKS."""
     for program in programs(reading):
-        if _prints(program) and not _goes_into_a_login(program, reading):
-            yield Risk("prints-all-secrets" if _prints_all(program) else "prints-secret", program.spelled)
+        word = _printed(program)
+        if word is not None and not _goes_into_a_login(program, reading):
+            yield Risk(word, program.spelled)
         if program.name in ("history", "fc") and _is_searched(program, reading):
             yield Risk("prints-secret", program.spelled)
     if _is_tool_of_keeper(reading.call.tool):
@@ -79,36 +45,16 @@ def risks(reading: CallReading, settings: Settings) -> Iterator[Risk]:
             yield Risk("prints-secret", snippet.text[:200])
 
 
-def _prints(program: Started) -> bool:
+def _printed(program: Started) -> str | None:
     if program.name.startswith(_HELPERS):
-        return program.operands[:1] in (("get",), ("list",))
-    rules = _TABLE.get(program.name)
-    if not rules or not _NO_VERB.isdisjoint(program.words):
-        return False
-    if program.name in ("pass", "gopass", "passage"):
-        return bool(program.operands) and (program.operands[0] not in _PASS_VERBS or program.operands[0] == "show")
-    if program.name in _CLUSTERS and "get" in program.operands:
-        return _prints_secret_objects(program)
-    return any(_is_meant(program, rule) for rule in rules)
+        return "prints-secret" if program.operands[:1] in (("get",), ("list",)) else None
+    return _FORMS.of(program) if _NO_VERB.isdisjoint(program.words) else None
 
 
-_PASS_VERBS = names_of("pass", "verbs")
-
-
-def _is_meant(program: Started, rule: _Printing) -> bool:
-    operands = program.operands
-    long = len(rule.verbs)
-    if long and not any(operands[n : n + long] == rule.verbs for n in range(len(operands))):
-        return False
-    if rule.options and not program.has(*rule.options):
-        return False
-    return rule.pattern is None or any(rule.pattern.search(word) for word in program.words)
-
-
-def _prints_secret_objects(program: Started) -> bool:
+def _secret_objects(program: Started) -> bool:
     """`kubectl get secret` with a form that shows the data; the usual table has only names and counts."""
     operands = program.operands
-    objects = operands[operands.index("get") + 1 :]
+    objects = operands[operands.index("get") + 1 :] if "get" in operands else ()
     if "/secrets" in program.value("--raw"):
         return True
     is_asked = any(_SECRET_OBJECT.fullmatch(word) for word in objects)
@@ -120,6 +66,7 @@ def _prints_secret_objects(program: Started) -> bool:
     )
 
 
+_FORMS = Forms("secret_managers", _secret_objects)
 _TOOL = pattern_of(r"mcp__(.{1,100}?)__(.{1,200})", re.DOTALL)
 _WORDS = pattern_of(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _KEEPERS = frozenset(
@@ -139,10 +86,6 @@ def _is_tool_of_keeper(tool: str) -> bool:
     if _SHOWING.isdisjoint(words) or not _ABOUT.isdisjoint(words):
         return False
     return not _SECRETS.isdisjoint(words) or any(name in found[1].lower() for name in _KEEPERS)
-
-
-def _prints_all(program: Started) -> bool:
-    return any(_is_meant(program, rule) for rule in _WHOLE_STORES.get(program.name, ()))
 
 
 _SEARCHERS = programs_with("picks-lines")
