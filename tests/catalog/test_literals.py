@@ -14,7 +14,7 @@ import pytest
 from ahocorasick_rs import AhoCorasick
 
 from tallystick.catalog.agents import AGENTS, AgentFacts
-from tallystick.catalog.programs import programs
+from tests.catalog.test_spellings import names
 
 SOURCE = Path(__file__).parents[2] / "src" / "tallystick"
 READERS = ("graph", "guard", "intent", "lineage", "policy", "scrubbing")
@@ -47,7 +47,7 @@ def quoted(text: str) -> list[str]:
 
 def may_have_lists(text: str) -> bool:
     """Whether names of programs stand as near to each other as in a list. To parse a module takes much longer."""
-    known = programs()
+    known = names()
     words = (word for said in quoted(text) for word in said.split())
     at = [place for place, word in enumerate(words) if word in known]
     return any(last - first < NEAR for first, last in zip(at, at[FEWEST - 1 :], strict=False))
@@ -57,7 +57,7 @@ def lists_of_programs(text: str) -> Iterator[int]:
     """The lines on which such lists begin; docstrings do not count, nor what gives a rule its function."""
     tree = ast.parse(text)
     told = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-    known = programs()
+    known = names()
     for node in ast.walk(tree):
         words = members(node) if id(node) not in told else []
         count = sum(word in known for word in words)

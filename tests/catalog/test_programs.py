@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
+import tomllib
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
 
 from tallystick.catalog import loading
 from tallystick.catalog import programs as catalogued
-from tallystick.catalog.loading import Catalogue, load, load_folder
+from tallystick.catalog.loading import Catalogue, load_folder
 from tallystick.catalog.programs import (
     Program,
     fact_of_programs,
@@ -54,14 +57,11 @@ def of_our_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "programs"
 
 
-def test_a_program_that_is_like_another_has_its_arguments_and_its_own_facts(
-    of_our_own: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (of_our_own / "a.toml").write_text("[one]\nalso = 'uno'\nrule = 'plain'\nread = 'operands'\ntraits = 'x'\n")
-    (of_our_own / "b.toml").write_text("[two]\nlike = 'one'\ntraits = 'y'\n")
+def test_a_program_that_is_like_another_has_its_arguments(of_our_own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (of_our_own / "a.toml").write_text("[one]\nalso = 'uno'\nrule = 'plain'\nread = 'operands'\n")
+    (of_our_own / "b.toml").write_text("[two]\nlike = 'one'\n")
     monkeypatch.setattr(catalogued, "programs", lambda: read())
-    assert (one := read()["one"]) == read()["uno"] == catalogued.arguments_of("two") == catalogued.arguments_of("uno")
-    assert (one.traits, read()["two"].traits) == ("x", "y")
+    assert read()["one"] == read()["uno"] == catalogued.arguments_of("two") == catalogued.arguments_of("uno")
     assert catalogued.known_arguments("three") is None
     with pytest.raises(FormatError, match="three has no entry"):
         catalogued.arguments_of("three")
@@ -87,16 +87,22 @@ def test_an_entry_that_cannot_be_is_refused(of_our_own: Path, text: str, said: s
         read()
 
 
-def test_what_entries_say_of_programs_is_explained_and_what_is_explained_is_said() -> None:
-    words = load("vocabulary", dict[str, dict[str, str]])
-    traits = {trait for entry in programs().values() for trait in entry.traits.split()}
-    facts = {fact for entry in programs().values() for fact in entry.facts}
-    assert (set(words), set(words["traits"]), set(words["facts"])) == ({"traits", "facts"}, traits, facts)
+def test_each_trait_and_fact_is_explained_and_asked_for() -> None:
+    text = files("tallystick.catalog").joinpath("traits.toml").read_text("utf-8")
+    kinds = tomllib.loads(text)
+    said = {*kinds["traits"], *(f"[facts.{fact}]" for fact in kinds["facts"])}
+    assert {name for name in said if not re.search(rf"^# .+\n{re.escape(name)}(?: =|\n)", text, re.MULTILINE)} == set()
+    sources = Path(str(files("tallystick"))).rglob("*.py")
+    asked = "\n".join(path.read_text("utf-8") for path in sources)
+    asked += files("tallystick.catalog").joinpath("call_forms.toml").read_text("utf-8")
+    names = (*kinds["traits"], *kinds["facts"])
+    assert {name for name in names if f'"{name}"' not in asked and f"%{name}" not in asked} == set()
 
 
 def test_programs_are_found_by_what_is_true_of_them() -> None:
     assert {"bash", "zsh"} <= programs_with("shell")
-    assert programs_with("no such trait") == frozenset()
+    with pytest.raises(KeyError):
+        programs_with("no such trait")
     assert fact_of_programs("own-files")["ssh"] == ("-i",)
 
 

@@ -1,7 +1,7 @@
-"""What each known program does: one entry a program, in `programs/*.toml`, read by `intent` and by `policy`.
+"""What each known program does: one entry a program, in `programs/*.toml`, and lists of programs by trait, in `traits.toml`.
 
-Owns the schema of an entry and the tables made of all entries. Must not know what any rule does: an entry only names
-it. Words within a text are apart by blanks throughout.
+Owns the schema of an entry, and the tables made of all entries and lists. Must not know what any rule does: an entry
+only names it. Words within a text are apart by blanks throughout.
 """
 
 from collections.abc import Mapping
@@ -123,10 +123,6 @@ class Program(Entry, frozen=True):
     """It runs the program in its words: `sudo`, `env`, `xargs`."""
     under: Mapping[str, str] = field(default_factory=dict)
     """It runs the program after one of these words of its own (`uv run`): its options there that take the next word."""
-    traits: str = ""
-    """What else is true of it; see `vocabulary.toml`."""
-    facts: Mapping[str, str] = field(default_factory=dict)
-    """What else is true of it, with words to it; see `vocabulary.toml`."""
 
 
 @cache
@@ -199,29 +195,35 @@ def names_of(program: str, words: str) -> frozenset[str]:
     return frozenset(words_of(program, words))
 
 
-def programs_with(trait: str) -> frozenset[str]:
-    """The names of the programs that have a trait."""
-    return _by_trait().get(trait, frozenset())
+class _Kinds(Entry, frozen=True):
+    """`traits.toml`: programs by what else is true of them."""
+
+    traits: Mapping[str, str]
+    """By trait: the names of the programs that have it."""
+    facts: Mapping[str, Mapping[str, str]]
+    """By fact, and by the words to it: the names of the programs that it is stated of."""
 
 
 @cache
-def _by_trait() -> Mapping[str, frozenset[str]]:
-    found: dict[str, set[str]] = {}
-    for names, entry, _ in _entries():
-        for trait in entry.traits.split():
-            found.setdefault(trait, set()).update(names)
-    return {trait: frozenset(names) for trait, names in found.items()}
+def _kinds() -> _Kinds:
+    return load("traits", _Kinds)
+
+
+@cache
+def programs_with(trait: str) -> frozenset[str]:
+    """The names of the programs that have a trait.
+
+    Raises:
+        KeyError: there is no such trait.
+    """
+    return frozenset(_kinds().traits[trait].split())
 
 
 def fact_of_programs(fact: str) -> Mapping[str, tuple[str, ...]]:
-    """The words of a fact, for each program that it is stated of."""
-    return MappingProxyType(_by_fact().get(fact, {}))
+    """The words of a fact, for each program that it is stated of.
 
-
-@cache
-def _by_fact() -> Mapping[str, dict[str, tuple[str, ...]]]:
-    found: dict[str, dict[str, tuple[str, ...]]] = {}
-    for names, entry, _ in _entries():
-        for fact, words in entry.facts.items():
-            found.setdefault(fact, {}).update(dict.fromkeys(names, tuple(words.split())))
-    return found
+    Raises:
+        KeyError: there is no such fact.
+    """
+    stated = _kinds().facts[fact].items()
+    return MappingProxyType({name: tuple(words.split()) for words, names in stated for name in names.split()})
