@@ -12,6 +12,7 @@ __all__ = [
     "history",
     "http",
     "installation",
+    "ledger_files",
     "loopback",
     "loose_work",
     "peers",

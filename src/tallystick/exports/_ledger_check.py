@@ -101,6 +101,11 @@ def verify_ledger(lines: Iterable[bytes]) -> LedgerVerdict:
     return chain.verdict(None)
 
 
+def records_of(lines: Iterable[bytes]) -> Iterator[dict[str, Json]]:
+    """The records of a ledger's lines, whether their hashes hold or not; lines that are no records are left out."""
+    return (item for item in _items(lines) if isinstance(item, dict))
+
+
 class _Damage(msgspec.Struct, frozen=True):
     """A line that is no record."""
 

@@ -8,14 +8,15 @@ covers and whose hashes a reader can compute again.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 
 import msgspec
 
+from tallystick.errors import AmbiguousError, NotFoundError
 from tallystick.exports._facts import facts
 from tallystick.exports._latest import latest
-from tallystick.exports._ledger_check import BadRecord, Check, LedgerVerdict, summary, verify_ledger
+from tallystick.exports._ledger_check import BadRecord, Check, LedgerVerdict, records_of, summary, verify_ledger
 from tallystick.exports._ledger_forms import PREFIX, PRIMARY, Variant, content_bytes, digest
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Json
@@ -25,11 +26,16 @@ __all__ = [
     "LOSSES",
     "NAME",
     "BadRecord",
+    "Chain",
     "Check",
     "LedgerVerdict",
     "Variant",
+    "content_hash",
+    "line_of",
+    "records_of",
     "summary",
     "verify_ledger",
+    "walk",
     "write",
 ]
 
@@ -60,7 +66,7 @@ class _Content(msgspec.Struct, frozen=True):
     def hash(self) -> str | None:
         if self.is_hidden:
             return None
-        return PREFIX + digest(content_bytes(self.value))
+        return content_hash(self.value)
 
 
 class _Draft(msgspec.Struct):
@@ -79,16 +85,71 @@ class _Draft(msgspec.Struct):
 
 def write(steps: Iterable[Recorded], *, session: str, with_content: bool) -> Iterator[bytes]:
     """The records of a session, one a line. Hashes are those of the content in either case."""
-    previous, own_hashes = "", list[str]()
+    chain, own_hashes = Chain(session), list[str]()
     for draft in _Drafts().of(latest(map(as_sealed, steps))):
         parent = None
         if draft.parent is not None:
             parent = own_hashes[draft.parent]
-        record = _record(draft, session, parent, with_content=with_content)
+        record = chain.add(_record(draft, session, parent, with_content=with_content))
+        own_hashes.append(str(record["self_hash"]))
+        yield line_of(record)
+
+
+class Chain:
+    """Gives records their place in a ledger: each `context_hash` follows from the one before.
+
+    Args:
+        previous: the `context_hash` of the last record there is; None for a ledger that begins.
+    """
+
+    def __init__(self, session: str, previous: str | None = None) -> None:
+        self._session = session
+        self._previous = previous
+
+    def add(self, record: Mapping[str, Json]) -> dict[str, Json]:
+        """The record with its two hashes, its members in the order of the format."""
         own = PREFIX + digest(PRIMARY.body.text(record))
-        previous = PREFIX + PRIMARY.chain.context(previous or None, own, session)
-        own_hashes.append(own)
-        yield json.dumps(_in_order({**record, "context_hash": previous, "self_hash": own})).encode() + b"\n"
+        self._previous = PREFIX + PRIMARY.chain.context(self._previous, own, self._session)
+        return _in_order({**record, "context_hash": self._previous, "self_hash": own})
+
+
+def content_hash(value: Json) -> str:
+    """The hash by which a record names what went in or came out: of text as UTF-8, else of JSON with sorted keys."""
+    return PREFIX + digest(content_bytes(value))
+
+
+def line_of(record: Mapping[str, Json]) -> bytes:
+    """A record as a ledger has it."""
+    return json.dumps(record).encode() + b"\n"
+
+
+def walk(records: Iterable[Mapping[str, Json]], start: str) -> Iterator[Mapping[str, Json]]:
+    """A record by its step id, or a prefix of it or of its self_hash, and all that follow from it, in their order.
+
+    Raises:
+        NotFoundError, AmbiguousError: no record, or several, have that name.
+    """
+    rest = list(records)
+    named = [number for number, record in enumerate(rest) if _is_named(record, start)]
+    if not named:
+        raise NotFoundError(
+            f"no step {start!r} in this ledger", hint="a step is named by its step_id, or a prefix of it"
+        )
+    if len(named) > 1:
+        raise AmbiguousError(f"{start!r} is the beginning of {len(named)} steps", hint="give more of its step_id")
+    reached = {rest[named[0]].get("self_hash")}
+    yield rest[named[0]]
+    for record in rest[named[0] + 1 :]:
+        if record.get("parent_step_hash") in reached:
+            reached.add(record.get("self_hash"))
+            yield record
+
+
+def _is_named(record: Mapping[str, Json], name: str) -> bool:
+    own = str(record.get("self_hash") or "").removeprefix(PREFIX)
+    return bool(name) and (
+        str(record.get("step_id") or "").startswith(name) or own.startswith(name.removeprefix(PREFIX))
+    )
 
 
 _ORDER = facts().ledger.order

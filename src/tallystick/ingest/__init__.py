@@ -6,6 +6,7 @@ __all__ = [
     "histories",
     "import_",
     "json_lines",
+    "ledger_checks",
     "mcp",
     "opened",
     "otlp",

@@ -6,7 +6,7 @@ Owns which files are meant and which store they go to. What makes an import idem
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, nullcontext, suppress
 from datetime import tzinfo
 from pathlib import Path
@@ -16,14 +16,13 @@ import msgspec
 
 from tallystick.agents import Adapter
 from tallystick.capture.discover import Found, Refused, discover, recognise
-from tallystick.capture.history import split_lines
 from tallystick.errors import TallystickError
-from tallystick.exports.ledger import LedgerVerdict, verify_ledger
 from tallystick.graph.graph import Graph, GraphError, Mode
 from tallystick.graph.journals import Depth
 from tallystick.graph.lookup import Known, known_step
 from tallystick.ingest.import_ import Importer, ImportReport, Progress
 from tallystick.ingest.import_workers import ImportWorkers, Worker, start_workers
+from tallystick.ingest.ledger_checks import LedgerReport, check_ledgers, seal_broken
 from tallystick.ingest.shared_events import Place, SharedEvents
 from tallystick.journal.home import Home
 from tallystick.model.ids import SessionId
@@ -33,15 +32,6 @@ from tallystick.workspace.indexing import bring_up_to_date, refresh_index
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
-
-LEDGER_AGENT = "gptme-ledger"
-
-
-class LedgerReport(msgspec.Struct, frozen=True):
-    """What the hashes of an imported hash-chain ledger say about it."""
-
-    path: Path
-    verdict: LedgerVerdict
 
 
 class Imported(msgspec.Struct, frozen=True):
@@ -103,7 +93,9 @@ def import_histories(
         importer = Importer(archive, adapters, reading.zone or local_zone(), index, files)
         report = importer.run(found, again=reading.again, progress=progress)
         index.finish()
-    return Imported(report, made, tuple(check_ledgers(report)), tuple(remarks))
+    ledgers = tuple(check_ledgers(report))
+    seal_broken(home, ledgers)
+    return Imported(report, made, ledgers, tuple(remarks))
 
 
 def _index(home: Home, remarks: list[str]) -> Graph | None:
@@ -224,24 +216,3 @@ def _keep_index(home: Home, connection: Connection) -> None:
         if is_over:
             follower.finish()
     connection.send(remarks)
-
-
-def check_ledgers(report: ImportReport) -> list[LedgerReport]:
-    """The verdict of each hash-chain ledger among imported files, by its own hashes."""
-    return [
-        LedgerReport(file.path, verify_ledger(_lines(file.path)))
-        for file in report.files
-        if file.agent == LEDGER_AGENT and file.error is None
-    ]
-
-
-def _lines(path: Path) -> Iterator[bytes]:
-    """A file's lines with their LF; one that is too long to be a record is cut, so that it is none."""
-    for line, _, has_end in split_lines(path, lambda _: None):
-        text = b"too long"
-        if line is not None:
-            text = line
-        if has_end:
-            yield text + b"\n"
-        else:
-            yield text

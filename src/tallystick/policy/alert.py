@@ -39,6 +39,8 @@ UNHEARD = "tally.unheard"
 """The rule of an alert of an agent that works in a session of which no hook speaks."""
 DISAGREEMENT = "tally.disagreement"
 """The rule of an alert that making a decision again gives: the record says another answer."""
+BROKEN_LEDGER = "tally.broken-ledger"
+"""The rule of an alert that an import gives: the hashes of a ledger that another recorder wrote do not hold."""
 _CHAIN = "content.chain"  # a plain digest of words is not a member of `meta`: anyone who sees it could try words
 _ACTIONS = {Effect.ALLOW: "allow", Effect.WARN: "warn", Effect.ASK: "ask", Effect.DENY: "block"}
 _SEVERITY_OF = {Effect.WARN: "low", Effect.ASK: "medium", Effect.DENY: "high"}
@@ -150,6 +152,20 @@ def alert_of_broken_policy(
         message=message,
         path=path,
         evidence={"in_force": policy} if policy is not None else {},
+        created_at=created_at,
+    )
+
+
+def alert_of_broken_ledger(session: str, message: str, *, path: str, about: str | None, created_at: int) -> Alert:
+    """The alert of a ledger that does not hold. `about` is the source id of the first record that is wrong."""
+    return _own(
+        session=session,
+        severity="high",
+        rule=BROKEN_LEDGER,
+        message=message,
+        path=path,
+        about=about,
+        source=Source.IMPORT,
         created_at=created_at,
     )
 

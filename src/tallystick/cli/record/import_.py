@@ -16,8 +16,9 @@ from tallystick.display.text import first_line, one_line
 
 if TYPE_CHECKING:
     from tallystick.exports.ledger import Variant
-    from tallystick.ingest.histories import Imported, LedgerReport
+    from tallystick.ingest.histories import Imported
     from tallystick.ingest.import_ import FileReport, LossCount
+    from tallystick.ingest.ledger_checks import LedgerReport
 
 
 _FAULTS = 20

@@ -135,9 +135,24 @@ def verify(run: Run, options: VerifyOptions) -> None:
             ],
             progress=lambda done: advance("", done),
         )
+    run.take(_other_seals(run, options.target))
     with contextlib.suppress(BrokenPipeError):  # a caller who does not read the output may still use the exit code
         run.answer("verdict", report(verdict), verdict_text(verdict))
     raise SystemExit(verdict.exit_code)
+
+
+def _other_seals(run: Run, target: str | None) -> Iterator[str]:
+    """What imported ledgers' own hashes said. They are no part of this record, so they do not change its verdict."""
+    from tallystick.errors import TallystickError
+    from tallystick.ingest.ledger_checks import broken_ledgers
+    from tallystick.trust.verify_named import find_session
+
+    with contextlib.suppress(TallystickError):  # a store that cannot be read has a verdict of its own
+        session = None
+        if target is not None:
+            session = find_session(run.home, target)
+        for alert in broken_ledgers(run.home, session):
+            yield f"session {(alert.session or '')[:8]} is sound; when it was imported, {alert.message}"
 
 
 def _head(path: Path) -> bytes:
