@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from tallystick.catalog import loading
-from tallystick.catalog import programs as catalogued
 from tallystick.catalog.loading import Catalogue, load_folder
 from tallystick.catalog.programs import (
     Program,
+    arguments_of,
     fact_of_programs,
     modules_of_python,
     names_of,
@@ -57,34 +57,31 @@ def of_our_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "programs"
 
 
-def test_a_program_that_is_like_another_has_its_arguments(of_our_own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_entry_is_found_by_each_of_its_names(of_our_own: Path) -> None:
     (of_our_own / "a.toml").write_text("[one]\nalso = 'uno'\nrule = 'plain'\nread = 'operands'\n")
-    (of_our_own / "b.toml").write_text("[two]\nlike = 'one'\n")
-    monkeypatch.setattr(catalogued, "programs", lambda: read())
-    assert read()["one"] == read()["uno"] == catalogued.arguments_of("two") == catalogued.arguments_of("uno")
-    assert catalogued.known_arguments("three") is None
-    with pytest.raises(FormatError, match="three has no entry"):
-        catalogued.arguments_of("three")
+    assert (found := programs.__wrapped__())["one"] == found["uno"]
+    assert programs_in.__wrapped__("a") == {"one", "uno"}
 
 
-def read() -> dict[str, Program]:
-    return {name: entry for names, entry, _ in catalogued._entries.__wrapped__() for name in names}
+def test_a_program_that_must_have_an_entry_has_one() -> None:
+    with pytest.raises(FormatError, match="no-such has no entry"):
+        arguments_of("no-such")
 
 
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("[two]\nalso = 'one'\n", "one has another entry"),
-        ("[two]\nlike = 'three'\n", "two is like three"),
-        ("[two]\nread = 3\n", r"b\.toml: .*\$\[\.\.\.\]\.read"),
-        ("[two]\nreads = 'x'\n", r"b\.toml: .*reads"),
+        ("[two]\nalso = 'one'\nrule = 'plain'\n", "one has another entry"),
+        ("[two]\nread = 'operands'\n", r"b\.toml: .*rule"),
+        ("[two]\nrule = 'plain'\nread = 3\n", r"b\.toml: .*\$\[\.\.\.\]\.read"),
+        ("[two]\nrule = 'plain'\nreads = 'x'\n", r"b\.toml: .*reads"),
     ],
 )
 def test_an_entry_that_cannot_be_is_refused(of_our_own: Path, text: str, said: str) -> None:
     (of_our_own / "a.toml").write_text("[one]\nrule = 'plain'\n")
     (of_our_own / "b.toml").write_text(text)
     with pytest.raises(FormatError, match=said):
-        read()
+        programs.__wrapped__()
 
 
 def test_each_trait_and_fact_is_explained_and_asked_for() -> None:

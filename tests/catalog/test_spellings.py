@@ -35,7 +35,9 @@ def _names() -> Iterator[str]:
             yield from str(entry.get("also", "")).split()
     yield from programs_named()
     kinds = tomllib.loads(files("tallystick.catalog").joinpath("traits.toml").read_text("utf-8"))
-    for listed in (kinds["traits"], *kinds["facts"].values()):
+    starters = tomllib.loads(files("tallystick.catalog").joinpath("starters.toml").read_text("utf-8"))
+    wrapping = (starters["wrappers"], starters["wrappers_after_a_word"], *starters["under"].values())
+    for listed in (kinds["traits"], *kinds["facts"].values(), *wrapping):
         yield from " ".join(listed.values()).split()
 
 

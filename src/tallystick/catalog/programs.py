@@ -22,26 +22,14 @@ class Options(Entry, frozen=True):
     long: bool = False
 
 
-class Wrapper(Entry, frozen=True):
-    """A program that runs the program in its words."""
-
-    takes: str = ""
-    """Its own options that take the next word."""
-    skips: int = 0
-    """How many words of its own stand before the program."""
-
-
 class Program(Entry, frozen=True):
     """One program, or several that do the same."""
 
+    rule: str
+    """What reads its arguments: `plain`, `filter` (without a file it reads its standard input, and what it reads goes to its
+    standard output), another form that several share, or a function for this program alone."""
     also: str = ""
     """Further names that all of the entry holds for."""
-    like: str = ""
-    """The name of a program whose arguments mean the same: all members from `rule` to `words` are taken from it."""
-
-    rule: str = ""
-    """What reads its arguments: `plain`, `filter` (without a file it reads its standard input, and what it reads goes to its
-    standard output), another form that several share, or a function for this program alone. Empty: nothing does."""
     takes: str = ""
     """Options that take a value; `-i?` takes one in the same word only."""
     stops: bool = False
@@ -119,63 +107,40 @@ class Program(Entry, frozen=True):
     words: Mapping[str, str] = field(default_factory=dict)
     """Lists that its own rule asks for by name."""
 
-    wrapper: Wrapper | None = None
-    """It runs the program in its words: `sudo`, `env`, `xargs`."""
-    under: Mapping[str, str] = field(default_factory=dict)
-    """It runs the program after one of these words of its own (`uv run`): its options there that take the next word."""
-
 
 @cache
 def programs() -> Mapping[str, Program]:
     """Every known program by each of its names.
 
     Raises:
-        FormatError: a name has two entries, or an entry is like one that does not exist.
+        FormatError: a name has two entries.
     """
-    return MappingProxyType({name: entry for names, entry, _ in _entries() for name in names})
-
-
-@cache
-def _entries() -> tuple[tuple[tuple[str, ...], Program, str], ...]:
-    """Every entry, with the names that it holds for before it and its file after it."""
     found: dict[str, Program] = {}
-    entries: list[tuple[tuple[str, ...], Program, str]] = []
     for file, table in load_folder("programs", dict[str, Program]).items():
         for name, entry in table.items():
-            names = (name, *entry.also.split())
-            for each in names:
+            for each in (name, *entry.also.split()):
                 if each in found:
                     raise FormatError(f"catalog/programs/{file}.toml: {each} has another entry")
                 found[each] = entry
-            entries.append((names, entry, file))
-    for name, entry in found.items():
-        if entry.like and (entry.like not in found or found[entry.like].like):
-            raise FormatError(f"catalog/programs: {name} is like {entry.like}, which has no arguments of its own")
-    return tuple(entries)
-
-
-def known_arguments(program: str) -> Program | None:
-    """The entry that says what a program does with its arguments: its own, or that of the one it is like."""
-    entry = programs().get(program)
-    return programs()[entry.like] if entry is not None and entry.like else entry
+    return MappingProxyType(found)
 
 
 def arguments_of(program: str) -> Program:
-    """The same of a program that must have an entry.
+    """The entry of a program that must have one.
 
     Raises:
         FormatError: it has none.
     """
-    entry = known_arguments(program)
-    if entry is None:
+    if program not in programs():
         raise FormatError(f"catalog/programs: {program} has no entry")
-    return entry
+    return programs()[program]
 
 
 @cache
 def programs_in(file: str) -> frozenset[str]:
     """The names of the programs in one file of `programs/`."""
-    return frozenset(name for names, _, its in _entries() for name in names if its == file)
+    table = load(f"programs/{file}", dict[str, Program])
+    return frozenset(each for name, entry in table.items() for each in (name, *entry.also.split()))
 
 
 @cache

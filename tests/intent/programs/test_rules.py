@@ -12,7 +12,7 @@ from tests.support.cases import each_case
 
 
 def run(rule: str, **roles: str) -> Actions:
-    return plain(Program(**roles))(Command(words=tuple(Word(part) for part in f"x {rule}".split())))  # type: ignore[arg-type]
+    return plain(Program(rule="plain", **roles))(Command(words=tuple(Word(part) for part in f"x {rule}".split())))  # type: ignore[arg-type]
 
 
 @each_case("selector, expected")
@@ -22,7 +22,7 @@ def test_a_selector_names_some_operands(selector: str, expected: list[str]) -> N
 
 def test_a_role_that_is_no_operation_is_refused() -> None:
     with pytest.raises(TypeError, match="paint"):
-        Program(paint="operands")  # type: ignore[call-arg]
+        Program(rule="plain", paint="operands")  # type: ignore[call-arg]
 
 
 def test_what_is_read_goes_into_what_is_written() -> None:
@@ -33,7 +33,7 @@ def test_what_is_read_goes_into_what_is_written() -> None:
 
 
 def test_a_filter_prints_what_it_reads_and_reads_its_input_without_a_file() -> None:
-    rule = filtering(Program(read="operands"))
+    rule = filtering(Program(rule="plain", read="operands"))
     with_file = rule(Command(words=(Word("x"), Word("a"))))
     assert (with_file.prints, with_file.reads_input) == ((0,), False)
     without = rule(Command(words=(Word("x"),)))
@@ -43,7 +43,9 @@ def test_a_filter_prints_what_it_reads_and_reads_its_input_without_a_file() -> N
 
 
 def test_input_that_goes_into_a_file_goes_nowhere_else() -> None:
-    done = filtering(Program(read="operands", write="-o"))(Command(words=(Word("x"), Word("-o"), Word("f"))))
+    done = filtering(Program(rule="plain", read="operands", write="-o"))(
+        Command(words=(Word("x"), Word("-o"), Word("f")))
+    )
     assert lines(done) == ["write< f"]
     assert not done.reads_input
 
@@ -53,7 +55,7 @@ def test_a_dash_and_a_device_are_no_files() -> None:
 
 
 def test_files_are_edited_in_place_where_the_option_says_so() -> None:
-    rule = filtering(Program(skips=1, in_place="-i", read="operands"))
+    rule = filtering(Program(rule="plain", skips=1, in_place="-i", read="operands"))
     assert lines(rule(Command(words=tuple(map(Word, ("x", "-i", "s", "a")))))) == ["edit a"]
     assert lines(rule(Command(words=tuple(map(Word, ("x", "s", "a")))))) == ["read a"]
 

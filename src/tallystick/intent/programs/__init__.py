@@ -13,7 +13,6 @@ import msgspec
 
 from tallystick.catalog.programs import (
     Program,
-    known_arguments,
     modules_of_python,
     programs,
     programs_in,
@@ -104,15 +103,13 @@ _AS_MODULES = programs_with("runs-as-module")
 @cache
 def known_programs() -> frozenset[str]:
     """The names of which the catalogue says what the program does with its words."""
-    return frozenset(name for name, entry in programs().items() if entry.rule or entry.like)
+    return frozenset(programs())
 
 
 @cache
 def _rule_of(name: str) -> Rule | None:
-    entry = known_arguments(name)
-    if entry is not None and entry.rule:
-        return _made(entry)
-    return None
+    entry = programs().get(name)
+    return _made(entry) if entry is not None else None
 
 
 def _made(entry: Program) -> Rule:

@@ -6,7 +6,7 @@ Sources: the manual pages of GNU tar, Info-ZIP, gzip, xz, zstd, cpio, binutils `
 
 from __future__ import annotations
 
-from tallystick.catalog.programs import known_arguments, names_of, words_of
+from tallystick.catalog.programs import names_of, programs, words_of
 from tallystick.intent.actions import Actions, Code
 from tallystick.intent.programs.arguments import Line, below, grammar, renamed, split_lines, taken
 from tallystick.intent.programs.rules import Builder, Rule, grammar_of
@@ -349,7 +349,7 @@ _KEEPS = names_of("gzip", "keeps")
 
 
 def _suffix(program: str) -> str:
-    entry = known_arguments(program)
+    entry = programs().get(program)
     if entry is None:
         return ""
     return entry.suffix

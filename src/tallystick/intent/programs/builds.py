@@ -13,7 +13,7 @@ import re
 
 import msgspec
 
-from tallystick.catalog.programs import Program, arguments_of, known_arguments
+from tallystick.catalog.programs import Program, arguments_of, programs
 from tallystick.intent.actions import Actions, Code
 from tallystick.intent.programs.arguments import below, grammar, is_fed, last_part, renamed, taken
 from tallystick.intent.programs.rules import NOTHING, Builder, Rule, grammar_of, plain
@@ -260,7 +260,7 @@ def _task(command: Command) -> Actions:
     built = Builder()
     folder = line.value("-C", "-d", "--working-directory", "--directory", "--project-dir", "-p")
     file = line.value("-f", "-F", "-b", "--file", "--justfile", "--build-file", "--taskfile", "--rakefile")
-    entry = known_arguments(last_part(command.program).rstrip("0123456789.-"))
+    entry = programs().get(last_part(command.program).rstrip("0123456789.-"))
     name = "Makefile"
     if entry is not None and entry.manifest:
         name = entry.manifest

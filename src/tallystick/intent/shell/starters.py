@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from itertools import pairwise
 
 from tallystick.catalog.loading import Entry, load
-from tallystick.catalog.programs import Wrapper
 from tallystick.model.pattern import pattern_of
 from tallystick.model.script import Word
 
@@ -27,19 +26,30 @@ class _Facts(Entry, frozen=True):
     after_verb: Mapping[str, tuple[str, ...]]
     after_option: Mapping[str, tuple[str, ...]]
     texts: Mapping[str, tuple[str, ...]]
-    plain: Mapping[str, Wrapper]
+    sets_variables: frozenset[str]
+    wrappers: Mapping[str, str]
+    wrappers_after_a_word: Mapping[str, str]
+    under: Mapping[str, Mapping[str, str]]
+
+
+def _by_program(listed: Mapping[str, str]) -> dict[str, frozenset[str]]:
+    return {name: frozenset(takes.split()) for takes, names in listed.items() for name in names.split()}
 
 
 _FACTS = load("starters", _Facts)
-_PLAIN = {name: (frozenset(entry.takes.split()), entry.skips) for name, entry in _FACTS.plain.items()}
+_SKIPPING = _by_program(_FACTS.wrappers_after_a_word)
+WRAPPERS = {**_by_program(_FACTS.wrappers), **_SKIPPING}
+"""Programs that run the program in their words: by name, their options that take the next word."""
+UNDER = {(name, verb): takes for verb, listed in _FACTS.under.items() for name, takes in _by_program(listed).items()}
+"""The same of those that do so after a verb."""
 _FROM_PACKAGES = frozenset(("npx", "bunx", "pnpx"))
-_ASSIGNMENT = pattern_of(r"[A-Za-z_]\w*=", re.ASCII)
+_ASSIGNMENT = pattern_of(r"[A-Za-z_]\w*\+?=", re.ASCII)
 
 
 def started(name: str, arguments: Words) -> Words | None:
     """The command line that such a tool runs, or None, or it is none of them."""
     if name in _FROM_PACKAGES:
-        rest = _after_options(arguments, frozenset(("-p", "--package")))
+        rest = after_options(arguments, frozenset(("-p", "--package")))
         if rest and (rest[0].text in _FACTS.in_packages or rest[0].text in _FACTS.operands):
             return rest
         return None
@@ -50,19 +60,13 @@ def started(name: str, arguments: Words) -> Words | None:
     option = next((n for n, word in enumerate(arguments) if word.text in flags), None)
     if option is not None:
         return arguments[option + 1 :] or None
-    if name in _PLAIN:
-        options, own = _PLAIN[name]
-        rest = _after_options(arguments, options)[own:]
-        while rest and name == "cross-env" and _ASSIGNMENT.match(rest[0].text):
-            rest = rest[1:]
-        return rest or None
     verb = ""
     if arguments:
         verb = arguments[0].text
     if verb not in _FACTS.after_verb.get(name, ()) or name == "nix":
         return None
     return (
-        _after_options(arguments[1:], frozenset(("-o", "-p", "-r", "-e", "-c", "--env", "--path")))[
+        after_options(arguments[1:], frozenset(("-o", "-p", "-r", "-e", "-c", "--env", "--path")))[
             _OWN_WORDS.get((name, verb), 0) :
         ]
         or None
@@ -97,13 +101,38 @@ def lines(words: Words) -> Word | None:
     return None
 
 
-def _after_options(words: Words, with_value: frozenset[str]) -> Words:
+_TWO_AFTER = frozenset({"--bind", "--ro-bind", "--dev-bind", "--symlink", "--setenv"})
+
+
+def after_options(words: Words, with_value: frozenset[str]) -> Words:
+    """What follows the options at the front, of which some take the next word."""
     at = 0
-    while at < len(words) and words[at].text[:1] == "-" and words[at].text != "-":
+    while at < len(words) and words[at].text.startswith("-") and words[at].text != "-":
         if words[at].text == "--":
             return words[at + 1 :]
-        if words[at].text in with_value:
+        if words[at].text in _TWO_AFTER:
+            at += 3
+        elif takes_next(words[at].text, with_value):
             at += 2
         else:
             at += 1
     return words[at:]
+
+
+def takes_next(option: str, with_value: frozenset[str]) -> bool:
+    """Whether the next word belongs to an option, also to the last of joined letters: `-nHu root`."""
+    if option in with_value or option[:1] != "-" or not option[1:].isalpha() or len(option) < 3:
+        return option in with_value
+    return next((n for n, letter in enumerate(option[1:], 2) if f"-{letter}" in with_value), 0) == len(option)
+
+
+def within(name: str, arguments: Words) -> Words | None:
+    """The words of the program that a wrapper runs, itself or after a verb; None: it is none."""
+    if arguments and (name, arguments[0].text) in UNDER:
+        return after_options(arguments[1:], UNDER[name, arguments[0].text])
+    if name not in WRAPPERS:
+        return None
+    rest = after_options(arguments, WRAPPERS[name])
+    while name in _FACTS.sets_variables and rest and _ASSIGNMENT.match(rest[0].text):
+        rest = rest[1:]
+    return rest[name in _SKIPPING :]

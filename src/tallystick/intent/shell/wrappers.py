@@ -15,25 +15,14 @@ from tallystick.catalog.loads import LOADING
 from tallystick.catalog.programs import names_of, programs, programs_with
 from tallystick.intent.programs.arguments import split_lines, split_words
 from tallystick.intent.shell.feeds import Feed
-from tallystick.intent.shell.starters import lines, started, started_text
+from tallystick.intent.shell.starters import WRAPPERS, after_options, lines, started, started_text, takes_next, within
 from tallystick.model.intent import Operation
 from tallystick.model.pattern import pattern_of
 from tallystick.model.script import HOLE, Word
 
 Words = tuple[Word, ...]
 
-# Each wrapper: its options that take the next word, and how many words of its own stand before the program.
-_WRAPPERS = {
-    name: (frozenset(entry.wrapper.takes.split()), entry.wrapper.skips)
-    for name, entry in programs().items()
-    if entry.wrapper is not None
-}
-_TWO_AFTER = frozenset({"--bind", "--ro-bind", "--dev-bind", "--symlink", "--setenv"})
-# Programs that run another one after a word of theirs.
 _PARALLEL_OPTIONS = "-j --jobs -a --arg-file --joblog --results -N -n --delay"
-_UNDER = {
-    (name, verb): frozenset(takes.split()) for name, entry in programs().items() for verb, takes in entry.under.items()
-}
 _MOST_WORDS = 64
 # Files that wrappers themselves read or write: the option before them, or "" for the first operand.
 _TOUCHED: dict[str, tuple[tuple[str, Operation], ...]] = {
@@ -71,22 +60,18 @@ def unwrapped(name: str, arguments: Words, feed: Feed) -> Words | None:
         return _after_dashes(arguments)
     if name == "parallel":
         return _parallel(arguments, feed)
-    if arguments and (name, arguments[0].text) in _UNDER:
-        return _renamed(name, _after_options(arguments[1:], _UNDER[name, arguments[0].text]))
     if name == "direnv":
         if arguments[:1] and arguments[0].text == "exec":
             return arguments[2:]
         return None
-    if name not in _WRAPPERS or (name == "command" and arguments and arguments[0].text in ("-v", "-V")):
+    if name == "command" and arguments and arguments[0].text in ("-v", "-V"):
+        return None
+    rest = within(name, arguments)
+    if rest is None:
         return started(name, arguments)
-    options, own = _WRAPPERS[name]
-    rest = _after_options(arguments, options)
-    while name in ("env", "sudo", "doas") and rest and _ASSIGNMENT.match(rest[0].text):
-        rest = rest[1:]
-    rest = rest[own:]
     if name == "xargs" and rest:
         return _with_input(arguments, rest, feed)
-    return rest
+    return rest if name in WRAPPERS else _renamed(name, rest)
 
 
 def _renamed(name: str, rest: Words) -> Words:
@@ -133,7 +118,7 @@ def as_git(words: Words) -> Words:
 
 def is_wrapper(name: str) -> bool:
     """Whether a program does nothing but run another one."""
-    return name in _WRAPPERS or name in _ELEVATES or name == "parallel"
+    return name in WRAPPERS or name in _ELEVATES or name == "parallel"
 
 
 def elevates(name: str) -> bool:
@@ -144,14 +129,14 @@ def elevates(name: str) -> bool:
 def touched(name: str, arguments: Words) -> list[tuple[Operation, Word]]:
     """What a wrapper itself does to files."""
     if name == "script":
-        rest = _after_options(arguments, frozenset(_TEXT_AFTER["script"]))
+        rest = after_options(arguments, frozenset(_TEXT_AFTER["script"]))
         return [(Operation.WRITE, rest[0] if rest else Word("typescript"))]
     found: list[tuple[Operation, Word]] = []
     for option, operation in _TOUCHED.get(name, ()):
         if option:
             found += [(operation, file) for flag, file in pairwise(arguments) if flag.text == option]
         else:
-            rest = _after_options(arguments, _WRAPPERS[name][0])
+            rest = after_options(arguments, WRAPPERS[name])
             found += [(operation, word) for word in rest[:1] if not word.text.isdecimal()]
     return found
 
@@ -166,7 +151,7 @@ def folder(name: str, arguments: Words) -> Word | None:
 
 def _parallel(arguments: Words, feed: Feed) -> Words:
     """The command line that `parallel` runs, with a hole for each argument that it gives."""
-    rest = _after_options(arguments, frozenset(_PARALLEL_OPTIONS.split()))
+    rest = after_options(arguments, frozenset(_PARALLEL_OPTIONS.split()))
     end = next((n for n, word in enumerate(rest) if word.text in (":::", "::::")), len(rest))
     given = rest[end + 1 :]
     said = " ".join(f"{word.text} {word.hidden}" for word in given)
@@ -191,10 +176,10 @@ _KEYS = frozenset({"Enter", "C-m", "KPEnter", "C-c", "C-l", "C-d", "Space"})
 
 def _typed(arguments: Words) -> Word | None:
     """What `tmux` starts in a terminal, or types into one."""
-    rest = _after_options(arguments, frozenset({"-L", "-S", "-f"}))
+    rest = after_options(arguments, frozenset({"-L", "-S", "-f"}))
     if not rest or rest[0].text not in _TMUX_RUNS:
         return None
-    words = tuple(word for word in _after_options(rest[1:], _TMUX_TAKES) if word.text not in _KEYS)
+    words = tuple(word for word in after_options(rest[1:], _TMUX_TAKES) if word.text not in _KEYS)
     if words:
         return _sentence(words)
     return None
@@ -215,7 +200,7 @@ def _measured(arguments: Words) -> Word | None:
         if flag.text in ("-s", "-p", "-c", "--setup", "--prepare", "--cleanup")
     ]
     rest = arguments
-    while rest := _after_options(rest, _HYPERFINE):
+    while rest := after_options(rest, _HYPERFINE):
         found, rest = [*found, rest[0]], rest[1:]
     if found:
         return Word("\n".join(word.text for word in found), " ".join(word.hidden for word in found if word.hidden))
@@ -224,7 +209,7 @@ def _measured(arguments: Words) -> Word | None:
 
 def _one_text(arguments: Words) -> Word | None:
     """A whole command line in one word of `parallel`, with the first of the arguments that it gives; those, without one."""
-    rest = _after_options(arguments, frozenset(_PARALLEL_OPTIONS.split()))
+    rest = after_options(arguments, frozenset(_PARALLEL_OPTIONS.split()))
     if rest and rest[0].text == ":::":
         return lines(rest[1 : _MOST_WORDS + 1])
     if not rest or " " not in rest[0].text.strip():
@@ -247,30 +232,9 @@ def _after_dashes(words: Words) -> Words | None:
     return words[at + 1 :]
 
 
-def _after_options(words: Words, with_value: frozenset[str]) -> Words:
-    at = 0
-    while at < len(words) and words[at].text.startswith("-") and words[at].text != "-":
-        if words[at].text == "--":
-            return words[at + 1 :]
-        if words[at].text in _TWO_AFTER:
-            at += 3
-        elif _takes_next(words[at].text, with_value):
-            at += 2
-        else:
-            at += 1
-    return words[at:]
-
-
-def _takes_next(option: str, with_value: frozenset[str]) -> bool:
-    """Whether the next word belongs to an option, also to the last of joined letters: `-nHu root`."""
-    if option in with_value or option[:1] != "-" or not option[1:].isalpha() or len(option) < 3:
-        return option in with_value
-    return next((n for n, letter in enumerate(option[1:], 2) if f"-{letter}" in with_value), 0) == len(option)
-
-
 def _with_input(arguments: Words, command: Words, feed: Feed) -> Words:
     """The command line that xargs makes, with a hole for what it reads where that is unknown."""
-    mark = next((b.text for a, b in pairwise(arguments) if _takes_next(a.text, _REPLACES)), None)
+    mark = next((b.text for a, b in pairwise(arguments) if takes_next(a.text, _REPLACES)), None)
     mark = mark or next((word.text[2:] for word in arguments if word.text.startswith("-I") and word.text != "-I"), None)
     read = Word(HOLE, feed.text, feed.inputs)
     told = ""
@@ -307,7 +271,7 @@ def split_string(name: str, arguments: Words) -> Word | None:
     if name != "env":
         return None
     for at, word in enumerate(arguments):
-        if word.text[:1] != "-" and not (at and arguments[at - 1].text in _WRAPPERS[name][0]):
+        if word.text[:1] != "-" and not (at and arguments[at - 1].text in WRAPPERS[name]):
             return None  # an assignment, or the program: what follows is not for `env`
         if word.text in ("-S", "--split-string") and at + 1 < len(arguments):
             return Word(" ".join(word.text for word in arguments[at + 1 :]), arguments[at + 1].hidden)
@@ -331,7 +295,7 @@ def shell_text(name: str, arguments: Words) -> Word | None:
     if name in _SHELLS:
         return _after_flag(arguments)
     if name in ("eval", "watch"):
-        words = arguments if name == "eval" else _after_options(arguments, frozenset({"-n", "--interval"}))
+        words = arguments if name == "eval" else after_options(arguments, frozenset({"-n", "--interval"}))
         return _sentence(words) if words else None
     if name == "trap":
         return (
@@ -349,7 +313,7 @@ def shell_text(name: str, arguments: Words) -> Word | None:
         return _one_text(arguments)
     flags, is_joined = frozenset(_TEXT_AFTER.get(name, ())), name in ("script", "su")
     for flag, text in pairwise(arguments) if flags else ():
-        if flag.text in flags or (is_joined and _takes_next(flag.text, flags)):
+        if flag.text in flags or (is_joined and takes_next(flag.text, flags)):
             return text
     return started_text(name, arguments)
 
@@ -378,7 +342,7 @@ def reads_its_input(name: str, arguments: Words) -> bool:
     if any(word.text in ("--version", "--help") for word in arguments):
         return False
     options = frozenset(word.text for word in arguments if SHELL_OPTION.fullmatch(word.text))
-    operands = [word for word in _after_options(arguments, options) if word.text != "-"]
+    operands = [word for word in after_options(arguments, options) if word.text != "-"]
     is_s = any(word.text == "-s" for word in arguments)
     return is_s or not operands or not operands[0].is_known or operands[0].text in ("/dev/stdin", "/proc/self/fd/0")
 
