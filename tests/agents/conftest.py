@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 import pytest
 
 from tallystick.agents import Adapter, Shape, SourceFile
+from tallystick.capture.history import Companions
 from tallystick.capture.sqlite_rows import read_rows
 from tallystick.model.step import Event
 
@@ -21,11 +22,7 @@ def read_events() -> ReadEvents:
 
 
 def events_of(adapter: Adapter, path: Path) -> list[Event]:
-    companions = {}
-    for pattern in adapter.COMPANIONS:
-        beside = path.with_name(pattern.replace("{stem}", path.stem))
-        if beside.is_file():
-            companions[pattern] = beside.read_bytes()
+    companions = Companions(path, adapter.COMPANIONS)
     reader = adapter.reader(SourceFile(str(path), companions))
     if adapter.SHAPE is Shape.SQLITE:
         rows = read_rows(path, adapter.TABLES)  # type: ignore[attr-defined]
@@ -37,7 +34,7 @@ def events_of(adapter: Adapter, path: Path) -> list[Event]:
 
 
 def events_of_lines(
-    adapter: Adapter, lines: Iterable[bytes], path: str = "file.jsonl", companions: dict[str, bytes] | None = None
+    adapter: Adapter, lines: Iterable[bytes], path: str = "file.jsonl", companions: Mapping[str, bytes] | None = None
 ) -> list[Event]:
     """The events of lines that stand in no file. Blank lines are not fed, as in capture."""
     reader = adapter.reader(SourceFile(path, companions or {}))

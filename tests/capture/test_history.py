@@ -9,7 +9,7 @@ import pytest
 from tallystick.agents import Reader, Shape, SourceFile
 from tallystick.agents.kit.reading import events_of_object
 from tallystick.capture import history
-from tallystick.capture.history import HistoryFile, Piece, prefix_digest, run_together, split_lines
+from tallystick.capture.history import Companions, HistoryFile, Piece, prefix_digest, run_together, split_lines
 from tallystick.errors import SourceError
 from tallystick.model.step import Event, Loss, Step
 
@@ -168,3 +168,17 @@ def test_a_line_of_a_great_many_objects_is_parted_up_to_a_limit() -> None:
     found = run_together(b"{}" * 1_000)
     assert len(found) == 65
     assert b"".join(text for _, text in found) == b"{}" * 1_000
+
+
+def test_a_file_in_a_folder_beside_is_read_when_it_is_asked_for_and_no_name_leads_out_of_it(tmp_path: Path) -> None:
+    folder = tmp_path / "h/s"
+    (folder / "out").mkdir(parents=True)
+    (folder / "out/a.txt").write_text("whole")
+    (folder / "secret.txt").write_text("secret")
+    (folder / "out/link.txt").symlink_to(folder / "secret.txt")
+    companions = Companions(tmp_path / "h/s.jsonl", ("{stem}/out/*", "{stem}.none"))
+    assert companions["{stem}/out/a.txt"] == b"whole"
+    assert dict(companions) == {}
+    for name in ("b.txt", "../secret.txt", "..", "", "link.txt", "x/../../secret.txt", "a\0"):
+        assert companions.get("{stem}/out/" + name) is None
+    assert companions.get("{stem}.none") is None

@@ -36,7 +36,8 @@ class SourceFile(msgspec.Struct, frozen=True):
 
     path: str
     companions: Mapping[str, bytes] = {}
-    """By the pattern that `COMPANIONS` names; only those that exist."""
+    """By the pattern that `COMPANIONS` names; only those that exist. A name in place of the `*` of one that ends in it asks
+    for that file, which is read then."""
 
 
 class Reader(Protocol):
@@ -60,7 +61,8 @@ class Adapter(Protocol):
     GLOBAL_IDS: bool
     """Whether a `source_id` names the same event in every session of the agent (docs/format.md 13.2)."""
     COMPANIONS: tuple[str, ...]
-    """Files beside a source that its reader wants, with `{stem}` for the source's name without its last ending."""
+    """Files beside a source that its reader wants, with `{stem}` for the source's name without its last ending; `*` at the
+    end stands for any name in that folder."""
 
     def locate(self) -> tuple[str, ...]:
         """Globs below the home folder that match this agent's history files."""

@@ -23,3 +23,8 @@ def explaining(agent: str, source: str, kind: str, tool: str | None) -> tuple[Bl
         for spot in BLIND_SPOTS.get(agent, ())
         if spot.source == source and kind in spot.types and (not spot.tools or tool in spot.tools)
     )
+
+
+def is_by_design(agent: str, source: str, kind: str, tool: str | None) -> bool:
+    """Whether `source` never tells an event of this type and tool: nothing is missing where it does not."""
+    return any(spot.always for spot in explaining(agent, source, kind, tool))

@@ -4,6 +4,7 @@ __all__ = [
     "artifact",
     "cost",
     "coverage",
+    "coverage_account",
     "dag",
     "graph",
     "graph_walk",

@@ -1,51 +1,43 @@
 """Coverage: what the record of a session lacks, as far as the record itself can tell.
 
-Owns the comparison of calls with results and of what several sources reported, and the word for the outcome. Computed
-from journals and the ledger, never from the index. Must not know how it is shown.
+Owns what counts as missing and what only as a remark, and the word for the outcome. Computed from journals and the ledger,
+never from the index. Must not know how it is shown.
 """
 
 from __future__ import annotations
 
 import enum
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
-from tallystick.agents.blind_spots import explaining
-from tallystick.ask.shadow import ABOUT, Row, rows_in
-from tallystick.display.text import counted
+from tallystick.agents.blind_spots import explaining, is_by_design
+from tallystick.ask.coverage_account import WITNESSES, Account, Event, KeptOutput, StepName
+from tallystick.ask.coverage_family import Family
+from tallystick.ask.shadow import Row
+from tallystick.catalog.agents import AGENTS
+from tallystick.display.text import counted, one_line
 from tallystick.journal.home import Home
 from tallystick.journal.read import read_session
-from tallystick.model.recorded import Recorded
-from tallystick.model.step import Json
-from tallystick.recording.entry_index import KnownStep, KnownSteps
+from tallystick.journal.read_losses import ReadLosses
 from tallystick.workspace.ledger import ledger_entries
 
 _COMPARED = frozenset(("user", "tool_call", "tool_result"))
 """What every source that sees a session at work would tell of it. Model calls, say, only transcripts tell."""
-_WITNESSES = frozenset(("hook", "transcript", "acp", "sdk", "otel"))
-_DAMAGE = frozenset(("bad_line", "half_line", "line_too_long", "unsealable"))
-_MADE_BY_RECORDER = frozenset(("session_start", "session_end", "sighting", "recovery", "gap", "decision"))
+_NAMED = 3
+"""So many steps, or files, are named in the reason itself."""
 
 
 class State(enum.StrEnum):
     """How much of a session is in the record."""
 
     COMPLETE = "complete"
-    """Two or more sources told of it, and they agree; every call has its result."""
+    """Nothing is known to be missing."""
     PARTIAL = "partial"
-    """Only one source told of it, or something that one of them should have reported is missing."""
+    """Something is missing, or told by one source and not by another; the reasons say what."""
     DEGRADED = "degraded"
     """Something is known to be lost, or was taken from under us."""
-
-
-class StepName(msgspec.Struct, frozen=True):
-    """A step that a report is about."""
-
-    n: int
-    type: str
-    tool: str | None
 
 
 class Alone(msgspec.Struct, frozen=True):
@@ -61,9 +53,10 @@ class Coverage(msgspec.Struct, frozen=True, kw_only=True):
     """What a session's record has and lacks.
 
     `sources` counts by source the steps that it told, alone or as a second witness. `only` counts by source and type
-    the steps that it alone reported, of all types. `skipped` counts by kind what readers left out. `late` counts steps
-    that came by way of the spool, `unauthenticated` those of them of which nothing shows that our hook wrote them.
-    `reasons` say why `state` is not better.
+    the steps that it alone reported, of all types. `skipped` counts by kind what readers left out, `damaged` those of it
+    that could not be read. `late` counts steps that came by way of the spool, `unauthenticated` those of them of which
+    nothing shows that our hook wrote them. `reasons` say what is missing: none if `state` is complete. `remarks` say what
+    explains itself. `is_corroborated`: two or more sources told of it, and they agree.
     """
 
     session: str
@@ -71,35 +64,52 @@ class Coverage(msgspec.Struct, frozen=True, kw_only=True):
     source_session: str | None
     state: State
     reasons: tuple[str, ...]
+    remarks: tuple[str, ...]
     is_open: bool
+    is_corroborated: bool
     calls: int
     results: int
     sources: dict[str, int]
     only: dict[str, dict[str, int]]
     without_result: tuple[StepName, ...]
+    """Calls that should have a result, and have none."""
+    running: tuple[StepName, ...]
+    """Calls that had no result yet when the session was read last."""
     without_call: tuple[StepName, ...]
     alone: tuple[Alone, ...]
     contradictions: tuple[StepName, ...]
     gaps: tuple[StepName, ...]
     differences: tuple[Row, ...]
     """In what the session and its files differed when they were compared last."""
+    outputs: tuple[KeptOutput, ...]
+    """Outputs that the agent put into files of its own."""
+    unseen_agents: tuple[StepName, ...]
+    """Calls that started a sub-agent of which no session is in the record."""
     late: int
     unauthenticated: int
     skipped: dict[str, int]
+    damaged: dict[str, int]
     refused: int
+    interrupted: int
     blind_spots: tuple[str, ...]
 
+    @property
+    def answer(self) -> str:
+        """Whether anything is missing, and what, on one line."""
+        if self.reasons:
+            return "; ".join(self.reasons)
+        if self.is_open:
+            return "nothing is missing so far"
+        return "nothing is missing"
 
-class _Event(msgspec.Struct):
-    """One event of a session, no matter who reported it."""
 
-    name: StepName
-    sources: set[str]
-    call: str | None
-    is_prompt: bool
-    is_answered: bool = False
-    is_refused: bool = False
-    is_contradicted: bool = False
+class _Unanswered(msgspec.Struct, frozen=True):
+    """Calls without a result, by what is known of it."""
+
+    missing: tuple[Event, ...]
+    running: tuple[Event, ...]
+    interrupted: tuple[Event, ...]
+    by_design: tuple[Event, ...]
 
 
 def coverage_of(home: Home, session: str) -> Coverage:
@@ -108,249 +118,251 @@ def coverage_of(home: Home, session: str) -> Coverage:
     Raises:
         JournalError: there is no such journal, or it cannot be read. FormatError: a line is none of ours.
     """
-    return _Account(read_session(home, session)).report(session, _skipped(home, session))
+    return next(coverages_of(home, (session,)))
 
 
-def _skipped(home: Home, session: str) -> dict[str, int]:
-    """What readers left out of the files of a session, by the newest import of each file."""
-    by_file: dict[str, dict[str, int]] = {}
-    for entry in ledger_entries(home, holding=session.encode()):
-        if entry.type != "import" or entry.meta.get("session") != session:
-            continue
-        source, skipped = entry.values.get("local.source"), entry.member("skipped")
-        path = ""
-        if isinstance(source, dict):
-            path = str(source.get("path"))
-        by_file[path] = skipped if isinstance(skipped, dict) else {}
-    total: Counter[str] = Counter()
-    for counts in by_file.values():
-        total.update({kind: count for kind, count in counts.items() if type(count) is int})
-    return dict(total)
+def coverages_of(home: Home, sessions: Sequence[str]) -> Iterator[Coverage]:
+    """The same of several sessions: the ledger, and what belongs to what, are read once."""
+    losses, family = _losses(home, sessions), Family(home)
+    for session in sessions:
+        yield _Report(session, Account(read_session(home, session)), losses, family).made()
 
 
-class _Account:
-    """Goes through a journal once."""
+def _losses(home: Home, sessions: Sequence[str]) -> ReadLosses:
+    holding = b'"import"'
+    if len(sessions) == 1:
+        holding = sessions[0].encode()
+    losses = ReadLosses()
+    for entry in ledger_entries(home, holding=holding):
+        source = entry.values.get("local.source")
+        if entry.type == "import" and isinstance(source, dict):
+            losses.take(entry.meta, str(source.get("path")), str(source.get("digest")))
+    return losses
 
-    def __init__(self, steps: Iterable[Recorded]) -> None:
-        self._known = KnownSteps()
-        self._events: dict[int, _Event] = {}
-        self._gaps: list[StepName] = []
-        self._rows: tuple[Row, ...] = ()
-        self._late = 0
-        self._unauthenticated = 0
-        self._start: Recorded | None = None
-        self._last = ""
-        for step in steps:
-            self._take(step)
 
-    def _take(self, step: Recorded) -> None:
-        self._start = self._start or step
-        self._last = step.type
-        tells = step.meta.get("revises", step.meta.get("corroborates"))
-        source_id = step.member("source_id")
-        known = KnownStep(
-            bytes.fromhex(step.hash),
-            0,
-            step.parents,
-            source_id if isinstance(source_id, str) else None,
-            tells if type(tells) is int else None,
-        )
-        self._known.add(known)
-        self._late += step.meta.get("spooled") is True
-        self._unauthenticated += step.meta.get("authenticated") is False
-        if step.type == "sighting":
-            self._take_sighting(step)
-        elif step.type == "warning" and step.meta.get("about") == ABOUT:
-            self._rows = rows_in(step)
-        elif step.type in ("gap", "recovery") or (step.type == "warning" and step.meta.get("about") == "transcript"):
-            self._gaps.append(_step_name(step))
-        elif step.type == "decision" and step.meta.get("effect") == "deny":
-            self._refuse(step)
-        elif step.type not in _MADE_BY_RECORDER:
-            self._take_event(step)
+class _Report:
+    """The coverage of one session."""
 
-    def _take_sighting(self, step: Recorded) -> None:
-        source, seen = step.meta.get("source"), step.member("steps")
-        for item in seen if isinstance(seen, list) else ():
-            n = None
-            if isinstance(item, dict):
-                n = item.get("n")
-            event = self._event(n)
-            if event is not None and isinstance(source, str):
-                event.sources.add(source)
-                self._known.see(event.name.n, source, item.get("source_id"))
+    def __init__(self, session: str, account: Account, losses: ReadLosses, family: Family) -> None:
+        self._session = session
+        self._account = account
+        self._agent = account.word("agent") or "?"
+        self._family = family
+        sources = Counter(source for event in account.events for source in event.sources)
+        self._sources = dict(sorted(sources.items()))
+        self._witnesses = sorted(WITNESSES & sources.keys())
+        self._calls = [event for event in account.events if event.name.type == "tool_call"]
+        self._skipped: Counter[str] = Counter()
+        self._damaged: Counter[str] = Counter()
+        for _, kinds, damaged in losses.of_session(session):
+            self._skipped.update(kinds)
+            self._damaged.update({kind: kinds[kind] for kind in damaged & kinds.keys()})
+        self._joined = {source: self._joined_at(source) for source in self._witnesses}
 
-    def _refuse(self, step: Recorded) -> None:
-        corr = step.member("corr")
-        event = self._event(self._known.find(corr) if isinstance(corr, str) else step.meta.get("parent"))
-        if event is not None:
-            event.is_refused = True
-
-    def _event(self, n: Json) -> _Event | None:
-        """The event that entry `n` tells."""
-        if type(n) is int:
-            return self._events.get(self._known.first(n))
-        return None
-
-    def _take_event(self, step: Recorded) -> None:
-        first = self._known.first(step.n)
-        source = str(step.meta.get("source", "?"))
-        event = self._events.get(first)
-        if event is None:
-            event = self._events[first] = _Event(_step_name(step), set(), _call_of(step), _is_prompt(step))
-        elif "corroborates" in step.meta:
-            event.is_contradicted |= step.meta.get("agrees") is not True
-        else:
-            event.is_contradicted |= step.meta.get("agrees") is False
-        event.sources.add(source)
-        event.is_refused |= step.meta.get("decision") == "deny"
-
-    # The report -----------------------------------------------------------------------------------------------------
-
-    def report(self, session: str, skipped: dict[str, int]) -> Coverage:
+    def made(self) -> Coverage:
         """What was found."""
-        without_call = tuple(self._without_call())
-        calls = [event for event in self._events.values() if event.name.type == "tool_call"]
-        unanswered = tuple(event.name for event in calls if not event.is_answered and not event.is_refused)
-        sources = Counter(source for event in self._events.values() for source in event.sources)
-        witnesses = sorted(_WITNESSES & sources.keys())
-        told_by = witnesses or sorted({"watch"} & sources.keys())
-        agent = self._word("agent") or "?"
-        alone = tuple(self._alone(agent, witnesses))
-        contradictions = tuple(event.name for event in self._events.values() if event.is_contradicted)
-        reasons = [
-            *_losses(len(self._gaps), skipped),
-            *_lacks(
-                told_by,
-                len(unanswered),
-                len(without_call),
-                len(alone),
-                len(contradictions),
-            ),
-            *_differing(self._rows),
-        ]
+        account, calls = self._account, self._calls
+        unanswered = self._unanswered()
+        alone = tuple(self._alone())
+        contradictions = tuple(event.name for event in account.events if event.is_contradicted)
+        unseen = tuple(self._unseen_agents())
+        lost = tuple(self._lost())
+        reasons = (
+            *lost,
+            *self._lacking(unanswered),
+            *self._elsewhere(unseen),
+            *_disagreeing(len(alone), len(contradictions), len(account.rows)),
+        )
         state = State.COMPLETE
-        if self._gaps or skipped.keys() & _DAMAGE:
+        if lost:
             state = State.DEGRADED
         elif reasons:
             state = State.PARTIAL
-        unexplained = {spot for name in unanswered for spot in self._why_unanswered(agent, witnesses, name)}
+        explained = {spot for event in unanswered.missing for spot in self._why_unanswered(event.name)}
         return Coverage(
-            session=session,
-            agent=agent,
-            source_session=self._word("source_session"),
+            session=self._session,
+            agent=self._agent,
+            source_session=account.word("source_session"),
             state=state,
-            reasons=tuple(reasons),
-            is_open=self._last != "session_end",
+            reasons=reasons,
+            remarks=tuple(self._remarks(unanswered)),
+            is_open=account.end is None,
+            is_corroborated=len(self._witnesses) > 1 and state is State.COMPLETE,
             calls=len(calls),
-            results=sum(event.name.type == "tool_result" for event in self._events.values()),
-            sources=dict(sorted(sources.items())),
+            results=sum(event.name.type == "tool_result" for event in account.events),
+            sources=self._sources,
             only=self._only(),
-            without_result=unanswered,
-            without_call=without_call,
+            without_result=_names(unanswered.missing),
+            running=_names(unanswered.running),
+            without_call=_names(account.results_without_call),
             alone=alone,
             contradictions=contradictions,
-            gaps=tuple(self._gaps),
-            differences=self._rows,
-            late=self._late,
-            unauthenticated=self._unauthenticated,
-            skipped=dict(sorted(skipped.items())),
+            gaps=tuple(account.gaps),
+            differences=account.rows,
+            outputs=tuple(account.outputs.values()),
+            unseen_agents=unseen,
+            late=account.late,
+            unauthenticated=account.unauthenticated,
+            skipped=dict(sorted(self._skipped.items())),
+            damaged=dict(sorted(self._damaged.items())),
             refused=sum(event.is_refused for event in calls),
-            blind_spots=tuple(sorted({spot for item in alone for spot in item.because} | unexplained)),
+            interrupted=sum(event.is_interrupted for event in calls),
+            blind_spots=tuple(sorted({spot for item in alone for spot in item.because} | explained)),
         )
 
-    def _word(self, member: str) -> str | None:
-        found = None
-        if self._start is not None:
-            found = self._start.member(member)
-        if isinstance(found, str):
-            return found
-        return None
+    # Calls without a result -----------------------------------------------------------------------------------------
 
-    def _without_call(self) -> Iterator[StepName]:
-        """Results whose call is not in the record. Calls that have one are marked on the way."""
-        for event in self._events.values():
-            if event.name.type != "tool_result":
-                continue
-            call = None
-            if event.call is not None:
-                call = self._event(self._known.find(event.call))
-            if call is None or call.name.type != "tool_call":
-                yield event.name
-            else:
-                call.is_answered = True
-                call.is_refused = event.is_refused = call.is_refused or event.is_refused
+    def _unanswered(self) -> _Unanswered:
+        kinds: dict[str, list[Event]] = {"missing": [], "running": [], "interrupted": [], "by_design": []}
+        for event in self._calls:
+            if not event.is_answered and not event.is_refused:
+                kinds[self._why_without_result(event)].append(event)
+        return _Unanswered(**{kind: tuple(events) for kind, events in kinds.items()})
 
-    def _alone(self, agent: str, witnesses: list[str]) -> Iterator[Alone]:
-        """Prompts, calls and results that one of several witnesses does not tell."""
-        for event in self._events.values():
+    def _why_without_result(self, call: Event) -> str:
+        if call.is_interrupted:
+            return "interrupted"
+        told_by = call.sources & WITNESSES
+        if told_by and all(is_by_design(self._agent, source, "tool_result", call.name.tool) for source in told_by):
+            return "by_design"
+        if self._account.end is None and call.name.n > self._account.turn:
+            return "running"
+        return "missing"
+
+    def _why_unanswered(self, call: StepName) -> Iterator[str]:
+        for source in self._witnesses:
+            yield from (spot.when for spot in explaining(self._agent, source, "tool_result", call.tool))
+
+    # Reasons --------------------------------------------------------------------------------------------------------
+
+    def _lost(self) -> Iterator[str]:
+        """What is known to be lost, or was taken from under us."""
+        gaps, damaged = self._account.gaps, sum(self._damaged.values())
+        if gaps:
+            yield f"{counted(len(gaps), 'gap')} in the record, or in what it was made from: {_steps(gaps)}"
+        if damaged:
+            yield f"{counted(damaged, 'line')} of its files could not be read"
+
+    def _lacking(self, unanswered: _Unanswered) -> Iterator[str]:
+        missing, orphans = _names(unanswered.missing), _names(self._account.results_without_call)
+        if missing:
+            why = ""
+            if self._account.end == "compaction":
+                why = ", cut off by a compaction"
+            yield f"{counted(len(missing), 'call')} without a result{why}: {_steps(missing)}"
+        if orphans:
+            why = ""
+            if orphans[0].n == 1:
+                why = ", for its file begins in the middle"
+            yield f"{counted(len(orphans), 'result')} without a call{why}: {_steps(orphans)}"
+
+    def _elsewhere(self, unseen: Sequence[StepName]) -> Iterator[str]:
+        """What is in files of the agent that are not in the record."""
+        kept = [output for output in self._account.outputs.values() if not output.is_read]
+        if kept:
+            paths = _listed([one_line(output.path) for output in kept])
+            yield f"{counted(len(kept), 'output')} of which only the beginning is in the record, the rest in {paths}"
+        if unseen:
+            yield f"{counted(len(unseen), 'sub-agent')} without a transcript: {_steps(unseen)}"
+        start = self._account.start
+        if start is not None and start.meta.get("partial") is True:
+            yield "its own transcript was not read: its parent's shows its calls and results, not all that it said and used"
+
+    def _remarks(self, unanswered: _Unanswered) -> Iterator[str]:
+        if not self._sources:
+            yield "it has no steps of its own but its beginning"
+        if len(self._witnesses) == 1:
+            yield f"only one source reported it: {self._witnesses[0]}"
+        for source, since in self._joined.items():
+            if since is not None:
+                yield f"{source} reported it from {since[:16].replace('T', ' ')} on, when it was connected"
+        if unanswered.running:
+            running = _steps(_names(unanswered.running))
+            yield f"{counted(len(unanswered.running), 'call')} had no result yet when it was read last: {running}"
+        if unanswered.by_design:
+            tools = _listed(sorted({event.name.tool or "?" for event in unanswered.by_design}))
+            yield f"{counted(len(unanswered.by_design), 'call')} of which the agent keeps no result: {one_line(tools)}"
+        if interrupted := [event.name for event in self._calls if event.is_interrupted]:
+            yield f"{counted(len(interrupted), 'call')} that the user interrupted: {_steps(interrupted)}"
+
+    # Several sources ------------------------------------------------------------------------------------------------
+
+    def _joined_at(self, source: str) -> str | None:
+        """When a source began to report a session that was under way; None if it did from the start."""
+        start = self._account.start
+        compared = [event for event in self._account.events if event.ts and event.name.type in _COMPARED]
+        own = [event.ts for event in compared if source in event.sources]
+        if start is not None and start.meta.get("source") == source and start.meta.get("ts"):
+            own.append(str(start.meta["ts"]))
+        if not own or all(event.ts >= min(own) for event in compared):
+            return None
+        return min(own)
+
+    def _alone(self) -> Iterator[Alone]:
+        """Prompts, calls and results that one of several witnesses does not tell, though it was there."""
+        for event in self._account.events:
             if event.name.type not in _COMPARED or not (event.is_prompt or event.name.type != "user"):
                 continue
             if event.name.type == "tool_result" and event.is_refused:
                 continue  # what did not run has no result but the word that it was refused
-            for missing in witnesses:
-                if event.sources & _WITNESSES and missing not in event.sources:
-                    spots = explaining(agent, missing, event.name.type, event.name.tool)
+            for missing in self._witnesses:
+                if event.sources & WITNESSES and missing not in event.sources and not self._is_before(event, missing):
+                    spots = explaining(self._agent, missing, event.name.type, event.name.tool)
                     yield Alone(event.name, tuple(sorted(event.sources)), missing, tuple(spot.when for spot in spots))
 
-    def _why_unanswered(self, agent: str, witnesses: list[str], call: StepName) -> Iterator[str]:
-        for source in witnesses:
-            yield from (spot.when for spot in explaining(agent, source, "tool_result", call.tool))
+    def _is_before(self, event: Event, source: str) -> bool:
+        since = self._joined[source]
+        return since is not None and bool(event.ts) and event.ts < since
 
     def _only(self) -> dict[str, dict[str, int]]:
         found: dict[str, Counter[str]] = {}
-        for event in self._events.values():
+        for event in self._account.events:
             if len(event.sources) == 1:
                 (source,) = event.sources
                 found.setdefault(source, Counter())[event.name.type] += 1
         return {source: dict(sorted(counts.items())) for source, counts in sorted(found.items())}
 
+    # Sub-agents -----------------------------------------------------------------------------------------------------
 
-def _losses(gaps: int, skipped: dict[str, int]) -> Iterator[str]:
-    damaged = sum(skipped.get(kind, 0) for kind in _DAMAGE)
-    if gaps:
-        yield f"{counted(gaps, 'gap')} in the record, or in what it was made from"
-    if damaged:
-        yield f"{counted(damaged, 'line')} of its files could not be read"
+    def _unseen_agents(self) -> Iterator[StepName]:
+        """Calls that started a sub-agent, as far as is known, of which no session is in the record."""
+        facts = AGENTS.get(self._agent)
+        tools: Mapping[str, tuple[str, ...]] = {}
+        if facts is not None:
+            tools = facts.tools
+        starting = [
+            event
+            for event in self._calls
+            if event.name.tool in tools.get("start_agent", ()) and event.is_answered and event.succeeded is not False
+        ]
+        if not starting:
+            return
+        spawned = self._family.spawned_by(self._session)
+        left = [event.name for event in starting if event.hash not in spawned]
+        unplaced = len(spawned) - (len(starting) - len(left))  # they name the session, not the call
+        yield from left[max(unplaced, 0) :]
 
 
-def _lacks(witnesses: list[str], unanswered: int, orphans: int, alone: int, contradictions: int) -> Iterator[str]:
-    if len(witnesses) < 2:
-        if witnesses:
-            yield f"only one source reported it: {witnesses[0]}"
-        else:
-            yield "no source reported it directly"
-    if unanswered:
-        yield f"{counted(unanswered, 'call')} without a result"
-    if orphans:
-        yield f"{counted(orphans, 'result')} without a call"
+def _disagreeing(alone: int, contradictions: int, differences: int) -> Iterator[str]:
     if alone:
         yield f"{counted(alone, 'step')} that one source reported and another did not"
     if contradictions:
         yield f"{counted(contradictions, 'step')} that two sources report differently"
+    if differences:
+        yield f"{counted(differences, 'difference')} from what its files say"
 
 
-def _differing(rows: tuple[Row, ...]) -> Iterator[str]:
-    if rows:
-        yield f"{counted(len(rows), 'difference')} from what its files say"
+def _names(events: Sequence[Event]) -> tuple[StepName, ...]:
+    return tuple(event.name for event in events)
 
 
-def _step_name(step: Recorded) -> StepName:
-    tool = step.member("tool")
-    return StepName(step.n, step.type, tool if isinstance(tool, str) else None)
+def _steps(names: Sequence[StepName]) -> str:
+    """The first steps by number and tool, and how many more there are."""
+    return _listed([f"{name.n} {one_line(name.tool or name.type)}" for name in names])
 
 
-def _is_prompt(step: Recorded) -> bool:
-    return step.type == "user" and "origin" not in step.meta
-
-
-def _call_of(step: Recorded) -> str | None:
-    """The id of the call that a result is of."""
-    if step.type != "tool_result":
-        return None
-    corr, source_id = step.member("corr"), step.member("source_id")
-    if isinstance(corr, str):
-        return corr
-    if isinstance(source_id, str):
-        return source_id.removesuffix("/result")
-    return None
+def _listed(words: Sequence[str]) -> str:
+    more = ""
+    if len(words) > _NAMED:
+        more = f" and {len(words) - _NAMED:,} more"
+    return ", ".join(words[:_NAMED]) + more

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 import msgspec
@@ -22,6 +22,8 @@ MOST_LINE_BYTES = 32 << 20
 """A longer line of a source is skipped and reported: nothing of it could be kept in bounded memory."""
 MOST_DOCUMENT_BYTES = 256 << 20
 _COMPANION_BYTES = 1 << 20
+_KEPT_BYTES = 8 << 20
+"""A larger output that an agent put into a file is named, not read."""
 _MOST_ON_A_LINE = 64
 _BEGINNING = 12
 """So many bytes of a line are like those of the next: a brace and most of the name of its first member."""
@@ -111,15 +113,51 @@ class HistoryFile:
 
 def open_reader(path: Path, adapter: Adapter) -> Reader:
     """A reader for a file, given the files beside it that it asks for."""
-    found: dict[str, bytes] = {}
-    for pattern in adapter.COMPANIONS:
-        beside = path.with_name(pattern.replace("{stem}", path.stem))
-        try:
-            if beside.is_file() and beside.stat().st_size <= _COMPANION_BYTES:
-                found[pattern] = beside.read_bytes()
-        except OSError:
-            continue
-    return adapter.reader(SourceFile(str(path), found))
+    return adapter.reader(SourceFile(str(path), Companions(path, adapter.COMPANIONS)))
+
+
+class Companions(Mapping[str, bytes]):
+    """The files beside a source that its reader asks for; those in a folder are read when they are asked for.
+
+    Links are not followed, and no name leads out of its folder: what is asked for may be what an agent wrote.
+    """
+
+    def __init__(self, path: Path, patterns: Iterable[str]) -> None:
+        self._folders: dict[str, Path] = {}
+        self._found: dict[str, bytes] = {}
+        for pattern in patterns:
+            beside = path.parent / pattern.replace("{stem}", path.stem)
+            if pattern.endswith("/*"):
+                self._folders[pattern.removesuffix("*")] = beside.parent
+            elif (data := _read_beside(beside, _COMPANION_BYTES)) is not None:
+                self._found[pattern] = data
+
+    def __getitem__(self, name: str) -> bytes:
+        if name in self._found:
+            return self._found[name]
+        folder, slash, last = name.rpartition("/")
+        below = self._folders.get(folder + slash)
+        if below is None or not last.strip("."):
+            raise KeyError(name)
+        data = _read_beside(below / last, _KEPT_BYTES)
+        if data is None:
+            raise KeyError(name)
+        return data
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._found)
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+
+def _read_beside(path: Path, most: int) -> bytes | None:
+    try:
+        if path.is_file() and not path.is_symlink() and path.stat().st_size <= most:
+            return path.read_bytes()
+    except (OSError, ValueError):
+        pass
+    return None
 
 
 def read_line(line: bytes | None, size: int, offset: int, number: int, reader: Reader) -> Piece | None:

@@ -201,6 +201,8 @@ class BlindSpot(Entry, frozen=True, kw_only=True):
     """A sentence for a person, without a full stop."""
     tools: frozenset[str] = frozenset()
     """Only for these tools; empty: for all."""
+    always: bool = False
+    """Whether that is always so: nothing is missing then."""
 
 
 class Editor(Entry, frozen=True, kw_only=True):

@@ -87,7 +87,7 @@ class FollowedLines(Recording):
         """Look at the file; False if no line is to be read. What happened to those that were read waits to be recorded."""
         try:
             if self._skip_to is None:
-                self._skip_to = self._begin()
+                self._skip_to = self._begins = self._begin()
             damage = self._file.check()
         except SourceError as error:
             self._cannot_read(error)
@@ -152,6 +152,7 @@ class FollowedLines(Recording):
         self._reading = None
         if damage.change is not Change.DELETED:
             self._losses.clear()  # they are met again
+            self._begins = 0
         self._common.restart()
         self._file.restart()
 

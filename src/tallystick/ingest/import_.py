@@ -70,6 +70,8 @@ class FileReport(msgspec.Struct):
     shared: int = 0
     """Events that another session of the agent has already: a common history."""
     losses: dict[str, LossCount] = msgspec.field(default_factory=dict)
+    damage_before: dict[str, int] = msgspec.field(default_factory=dict)
+    """What could not be read, by kind, in the bytes that were read before and stand as they were."""
     error: str | None = None
 
 
@@ -89,7 +91,8 @@ class ImportReport(msgspec.Struct):
     def has_errors(self) -> bool:
         """Whether something could not be read."""
         damaged = any(loss.fault for file in self.files for loss in file.losses.values())
-        return bool(self.refused) or damaged or any(file.error for file in self.files)
+        before = any(file.damage_before for file in self.files)
+        return bool(self.refused) or damaged or before or any(file.error for file in self.files)
 
 
 Progress = Callable[[Path, int], None]
@@ -189,6 +192,9 @@ class Importer:
                 plan.report.state = _state(found, mark)
                 if mark and plan.report.state == "grown":
                     plan.skip_to = mark.offset
+                if mark and plan.report.state in ("grown", "unchanged"):
+                    losses = self._archive.ledger.losses
+                    plan.report.damage_before = losses.damage_of(str(found.path), before=mark.offset)
         except SourceError as error:
             plan.report.state, plan.report.error = "failed", str(error)
         return plan
@@ -425,15 +431,16 @@ class _FileImport:
         return self._writer.foreign(self._agent(ref.session or ""), ref)
 
     def _note_import(self, file: Source) -> None:
-        read = ReadTo(self._found.path, self._adapter.NAME, file.offset, file.digest)
+        read = ReadTo(self._found.path, self._adapter.NAME, self._skip_to, file.offset, file.digest)
         self._importer._entries += import_entries(read, self._sids, self._steps, self._report.losses)
 
 
 class ReadTo(msgspec.Struct, frozen=True):
-    """A file of an agent, how far it was read, and SHA-256 of that (13.4)."""
+    """A file of an agent, from where and how far it was read, and SHA-256 of all up to there (13.4)."""
 
     path: Path
     agent: str
+    begins: int
     offset: int
     digest: str
 
@@ -448,6 +455,7 @@ def import_entries(
         meta: dict[str, Json] = {
             "type": "import",
             "agent": read.agent,
+            "from": read.begins,
             "offset": read.offset,
             "steps": steps.get(session, 0),
         }
@@ -455,4 +463,7 @@ def import_entries(
             meta["session"] = sid
         if skipped and position == 0:
             meta["skipped"] = skipped
+            damaged = sorted(kind for kind, loss in losses.items() if loss.fault and kind in skipped)
+            if damaged:
+                meta["damaged"] = damaged
         yield meta, {"local.source": {"path": str(read.path), "digest": read.digest}}

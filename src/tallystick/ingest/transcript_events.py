@@ -119,6 +119,8 @@ class Recording:
         self._sids: dict[str, SessionId] = {}
         self._steps: dict[str, int] = {}
         self._losses: dict[str, LossCount] = {}
+        self._begins = 0
+        """From which byte on what is lost is counted here: what is before was read by another."""
 
     @property
     def quiet_s(self) -> float:
@@ -325,7 +327,7 @@ class Recording:
 
     def _note_read(self, offset: int, digest: str) -> None:
         """Say in the ledger how far the file was read: what is in it up to there is recorded, and durable."""
-        read = ReadTo(self.path, self.adapter.NAME, offset, digest)
+        read = ReadTo(self.path, self.adapter.NAME, self._begins, offset, digest)
         entries = list(import_entries(read, self._sids, self._steps, self._losses))
         with self._session_writer.lock:
             self._session_writer.seal()

@@ -21,6 +21,7 @@ __all__ = [
     "log_reader",
     "opening",
     "read",
+    "read_losses",
     "read_values",
     "session_keys",
     "signing",

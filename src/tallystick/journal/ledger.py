@@ -20,6 +20,7 @@ from tallystick.journal.home import Home
 from tallystick.journal.keys import load_key, make_key
 from tallystick.journal.lines import LineFile
 from tallystick.journal.opening import read_whole
+from tallystick.journal.read_losses import ReadLosses
 from tallystick.journal.signing import (
     PATIENCE_SECONDS,
     Growth,
@@ -65,6 +66,7 @@ class Ledger:
         self.home = home
         self.view = LedgerView()
         self.watermarks: dict[str, Watermark] = {}
+        self.losses = ReadLosses()
         self.signed_size = 0
         self._clock = clock
         self._note = read_note(home)
@@ -81,6 +83,7 @@ class Ledger:
     def _take(self, n: int, _: bytes, text: bytes) -> None:
         if n == 0:
             self.view, self.watermarks, self._signed_bytes = LedgerView(), {}, 0
+            self.losses = ReadLosses()
         if n < self._shown_from:
             self._signed_bytes += len(text) + 1
         self._feed(_DECODER.decode(text).fields)
@@ -95,7 +98,9 @@ class Ledger:
             raise JournalError(f"{self.home.ledger}: the size of a session falls", hint="run `tally verify`")
         source = fields.get("local.source")
         if meta.get("type") == "import" and isinstance(source, dict) and "path" in source:
-            self.watermarks[str(source["path"])] = Watermark(meta.get("offset", 0), str(source.get("digest", "")))
+            path, digest = str(source["path"]), str(source.get("digest", ""))
+            self.watermarks[path] = Watermark(meta.get("offset", 0), digest)
+            self.losses.take(meta, path, digest)
 
     def _check_note(self) -> None:
         """Refuse to go on over a ledger that its own head does not fit."""

@@ -87,3 +87,26 @@ def test_a_result_of_the_models_own_tools_is_paired_too() -> None:
     events = read(assistant("a", None, search, found, "so it is"))
     assert ids(events) == ["m1/usage", "v1", "v1/result", "a/2"]
     assert one(events, "v1/result").meta["tool"] == "web_search"
+
+
+KEPT = "<persisted-output>\nOutput too large (35.8KB). Full output saved to: /h/s/tool-results/b1.txt\n\nPreview:\nab"
+
+
+def test_an_output_that_was_put_into_a_file_is_named_with_its_size() -> None:
+    step = result_of(
+        {}, KEPT, {"stdout": "ab", "persistedOutputPath": "/h/s/tool-results/b1.txt", "persistedOutputSize": 9}
+    )
+    assert (step.values["content.output_file"], step.meta["output_bytes"]) == ("/h/s/tool-results/b1.txt", 9)
+    step = result_of({}, KEPT, None)
+    assert step.values["content.output_file"] == "/h/s/tool-results/b1.txt"
+    assert "output_bytes" not in step.meta
+    assert "content.output_whole" not in step.values
+    assert "content.output_file" not in result_of({}, "Full output saved to: x", None).values
+
+
+def test_the_whole_of_such_an_output_is_read_where_it_lies_beside_the_transcript() -> None:
+    lines = (assistant("a", None, call("c1")), result("r", "a", "c1", KEPT.replace("/h/s/", "C:\\h\\s\\")))
+    for folder in ("{stem}/tool-results/", "../tool-results/"):
+        events = read(*lines, companions={folder + "b1.txt": b"all \xff of it"})
+        assert one(events, "c1/result").values["content.output_whole"] == "all \ufffd of it"
+    assert "content.output_whole" not in one(read(*lines), "c1/result").values

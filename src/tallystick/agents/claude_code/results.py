@@ -9,7 +9,7 @@ import re
 
 from tallystick.agents.kit.columns import known
 from tallystick.agents.kit.outcomes import code_before, ended
-from tallystick.agents.kit.reading import dict_of, list_of, text_of
+from tallystick.agents.kit.reading import dict_of, int_of, list_of, text_of
 from tallystick.agents.kit.spelling import names
 from tallystick.model.step import Json
 
@@ -21,6 +21,9 @@ _LEAST_QUOTE = 24  # a shorter text that also stands somewhere in the output may
 _CODE = re.compile(r"\AExit code (-?\d{1,9})$", re.MULTILINE | re.ASCII)
 _GONE = object()
 
+_KEPT = tuple(names("claude-code", "kept_outputs").items())
+"""How an output begins of which the whole is in a file, and what stands before the file's name."""
+_MOST_NOTED = 1_000
 _REFUSALS = tuple(names("claude-code", "refusals").items())
 """How the output of a refused call begins, in versions that do not say `permissionDecision`, and who refused."""
 _ANSWERS = {"accept": "allow", "reject": "deny"}
@@ -118,6 +121,19 @@ def _says_something(value: Json) -> bool:
     return value is not None and value is not False and value != ""
 
 
+def kept_output(result: Json, output: Json) -> tuple[str | None, int | None]:
+    """The file that Claude Code put the whole of an output into, and how many bytes it has, as far as it says."""
+    members = dict_of(result)
+    path = text_of(members.get("persistedOutputPath"))
+    if path is not None:
+        return path, int_of(members.get("persistedOutputSize"))
+    if isinstance(output, str):
+        for beginning, before in _KEPT:
+            if output.startswith(beginning):
+                return output[:_MOST_NOTED].partition(before)[2].partition("\n")[0].strip() or None, None
+    return None, None
+
+
 def result_meta(line: dict[str, Json], block: dict[str, Json], output: Json) -> dict[str, Json]:
     """How a call ended: success, how long it took, and who allowed or refused it."""
     result = line.get("toolUseResult")
@@ -140,6 +156,9 @@ def result_meta(line: dict[str, Json], block: dict[str, Json], output: Json) -> 
     agent = text_of(members.get("agentId"))
     if agent is not None:
         meta["agent_id"] = agent
+    _, size = kept_output(result, output)
+    if size is not None:
+        meta["output_bytes"] = size
     return meta
 
 

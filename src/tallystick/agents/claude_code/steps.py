@@ -6,6 +6,8 @@ parent that the line names.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import msgspec
 
 from tallystick.agents.claude_code.blocks import Parts, output_of, prompt_values, texts_of
@@ -16,13 +18,15 @@ from tallystick.agents.claude_code.lines import (
     queued_origin,
     system_members,
 )
-from tallystick.agents.claude_code.results import added_by, result_meta
+from tallystick.agents.claude_code.results import added_by, kept_output, result_meta
 from tallystick.agents.claude_code.thread import Draft, Place, Thread
 from tallystick.agents.claude_code.tree import where
 from tallystick.agents.kit.columns import known
 from tallystick.agents.kit.reading import blocks_of, dict_of, text_of
 from tallystick.model.step import Json
 
+OUTPUTS = ("{stem}/tool-results/*", "../tool-results/*")
+"""Where large outputs are kept beside a transcript: of a session, of a sub-agent."""
 CALLS = ("tool_use", "server_tool_use", "mcp_tool_use")
 
 
@@ -34,6 +38,8 @@ class Line(msgspec.Struct, frozen=True):
     thread: Thread
     parent: Place | None
     size: int
+    beside: Mapping[str, bytes] = {}
+    """The files beside its transcript, by the patterns of `COMPANIONS`."""
 
     @property
     def ts(self) -> str | None:
@@ -118,6 +124,18 @@ def _with_id(
     return kind, line_id, meta, values
 
 
+def _whole(path: str | None, beside: Mapping[str, bytes]) -> str | None:
+    """The whole of an output that was put into a file, if the file is still in its place beside the transcript."""
+    if path is None:
+        return None
+    name = path.replace("\\", "/").rpartition("/")[2]
+    for folder in OUTPUTS:
+        found = beside.get(folder.removesuffix("*") + name)
+        if found is not None:
+            return found.decode("utf-8", "replace")
+    return None
+
+
 def result(line: Line, block: dict[str, Json], call: Call, source_id: str, *, is_first: bool) -> tuple[Draft, int]:
     """A tool's result, and how many copies of whole files it came with. `toolUseResult` is of the line's first one."""
     if is_first:
@@ -131,8 +149,11 @@ def result(line: Line, block: dict[str, Json], call: Call, source_id: str, *, is
     failed = block.get("is_error") is True
     called = text_of(block.get("tool_use_id"))
     meta = {"corr": called, "tool": call.tool, **result_meta(said, block, output)}
+    path, _ = kept_output(said.get("toolUseResult"), content)
     values = {
         "content.output": output,
+        "content.output_file": path,
+        "content.output_whole": _whole(path, line.beside),
         "content.error": rest if failed and isinstance(rest, str) else None,
         "content.result": parts.out_of(rest) if not (failed and isinstance(rest, str)) else None,
         "content.mcp": said.get("mcpMeta"),

@@ -30,6 +30,7 @@ class ClaudeReader:
     def __init__(self, file: SourceFile) -> None:
         self._out: list[Event] = []
         self._tree = Tree(file)
+        self._beside = file.companions
         self._places = Places()
         self._calls: dict[str, Call] = {}
         self._given: dict[str, None] = {}
@@ -96,7 +97,7 @@ class ClaudeReader:
                     self._complete(main)
                 return
             thread = self._open(key, line, place)
-        ended = make(self, Line(line, line_id, thread, place, size))
+        ended = make(self, Line(line, line_id, thread, place, size, self._beside))
         if ended is None:
             self._lose("empty_message", offset)
         if uuid is not None:
@@ -384,7 +385,7 @@ def _loss_of(kind: str | None) -> str:
 NAME = AGENT
 SHAPE = Shape.LINES
 GLOBAL_IDS = True
-COMPANIONS: tuple[str, ...] = (META,)
+COMPANIONS: tuple[str, ...] = (META, *steps.OUTPUTS)
 
 _HEAD_LINES = 20
 _MEMBERS = ("type", "sessionId", "uuid", "parentUuid", "isSidechain", "message.content", "leafUuid", "messageId")

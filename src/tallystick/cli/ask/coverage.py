@@ -16,7 +16,8 @@ from tallystick.cli.steps import short
 from tallystick.display.text import cut, one_line, width_of
 
 if TYPE_CHECKING:
-    from tallystick.ask.coverage import Alone, Coverage, StepName
+    from tallystick.ask.coverage import Alone, Coverage
+    from tallystick.ask.coverage_account import KeptOutput, StepName
     from tallystick.ask.shadow import Row
 
 _COLORS = {"complete": "blue", "partial": "yellow", "degraded": "red"}
@@ -41,19 +42,23 @@ class CoverageOptions(msgspec.Struct, frozen=True, kw_only=True):
 @click.option("--agent", "agents", multiple=True, metavar="A", help="Sessions of this agent. May be repeated.")
 @time_option("--since", "Sessions with a step from this time on: 2026-11-21, 3h, today (UTC).")
 @click.option(
-    "--require", type=click.Choice(["complete", "partial"]), help="Exit with 3 if a session is below this level."
+    "--require",
+    type=click.Choice(["corroborated", "complete", "partial"]),
+    help="Exit with 3 if a session is below this level.",
 )
 @options_as(CoverageOptions)
 @pass_run
 def coverage(run: Run, name: str | None, options: CoverageOptions) -> None:
-    r"""Gaps: calls without results, steps only one source reported, and known losses.
+    r"""Whether anything is missing in the record, and what: one line a session, or one session in full.
 
-    One session in full, or one line for each, the one with the newest step first.
+    Missing are calls without results, outputs and sub-agents that are in files which were not read, steps that one source
+    reported and another did not, and known losses. The session with the newest step comes first.
 
-    \b complete two or more sources told of the session, and they agree partial only one did, or something that one of
-    them should have reported is missing degraded something is known to be lost, or was taken from under us
+    \b complete nothing is known to be missing partial something is missing, or one source reported what another did not
+    degraded something is known to be lost, or was taken from under us corroborated (for --require) complete, and two or
+    more sources reported it
     """
-    from tallystick.ask.coverage import State, coverage_of
+    from tallystick.ask.coverage import coverages_of
     from tallystick.graph.queries import SessionFilter
     from tallystick.review.sessions import list_sessions
     from tallystick.workspace.indexing import open_index
@@ -69,7 +74,7 @@ def coverage(run: Run, name: str | None, options: CoverageOptions) -> None:
     most = 1
     if name is None:
         most = run.limit(options.limit)
-    found = [coverage_of(run.home, session) for session in named[:most]]
+    found = list(coverages_of(run.home, named[:most]))
     if name is not None:
         run.answer("coverage", found[0], detail_text(found[0]))
     else:
@@ -77,14 +82,20 @@ def coverage(run: Run, name: str | None, options: CoverageOptions) -> None:
         run.answer("coverages", {"sessions": found, "has_more": has_more}, list_text(found, run.width))
         if has_more:
             run.note(f"Showing {most}; --limit N shows more")
-    order = (State.DEGRADED, State.PARTIAL, State.COMPLETE)
-    if options.require is not None and any(
-        order.index(each.state) < order.index(State(options.require)) for each in found
-    ):
+    if options.require is not None and any(_level(each) < _LEVELS.index(options.require) for each in found):
         raise SystemExit(BELOW)
 
 
-_HEAD = ("SESSION", "AGENT", "COVERAGE", "CALLS", "RESULTS", "REPORTED BY", "BECAUSE")
+_LEVELS = ("degraded", "partial", "complete", "corroborated")
+
+
+def _level(found: Coverage) -> int:
+    if found.is_corroborated:
+        return _LEVELS.index("corroborated")
+    return _LEVELS.index(found.state.value)
+
+
+_HEAD = ("SESSION", "AGENT", "COVERAGE", "CALLS", "RESULTS", "REPORTED BY", "MISSING")
 
 
 def list_text(found: list[Coverage], width: int) -> Iterator[str]:
@@ -107,7 +118,7 @@ def _cells(each: Coverage) -> tuple[str, ...]:
         f"{each.calls:,}",
         f"{each.results:,}",
         ", ".join(map(one_line, each.sources)),
-        one_line("; ".join(each.reasons)),
+        one_line(each.answer),
     )
 
 
@@ -118,11 +129,15 @@ def _state(each: Coverage) -> str:
 def detail_text(found: Coverage) -> Iterator[str]:
     """One session as text: the outcome, then the gaps of each kind."""
     yield f"{_state(found)}: {short(found.session)}, {one_line(found.agent)}{', still open' if found.is_open else ''}"
-    for reason in found.reasons:
-        yield f"  {one_line(reason)}"
+    yield from (f"  missing: {one_line(reason)}" for reason in found.reasons)
+    if not found.reasons:
+        yield f"  {found.answer}"
+    yield from (f"  {one_line(remark)}" for remark in found.remarks)
     yield from labelled(_facts(found), indent="  ")
     yield from _steps_text("calls without a result", found.without_result)
     yield from _steps_text("results without a call", found.without_call)
+    yield from _steps_text("sub-agents without a transcript", found.unseen_agents)
+    yield from _outputs_text(found.outputs)
     yield from _alone_text(found.alone)
     yield from _steps_text("reported differently", found.contradictions)
     yield from _steps_text("gaps and warnings", found.gaps)
@@ -133,13 +148,12 @@ def detail_text(found: Coverage) -> Iterator[str]:
 
 
 def _facts(found: Coverage) -> Iterator[tuple[str, str]]:
-    refused = ""
-    if found.refused:
-        refused = f", {found.refused:,} refused"
-    yield "calls", f"{counted(found.calls, 'call')}, {counted(found.results, 'result')}{refused}"
+    counts = [counted(found.calls, "call"), counted(found.results, "result")]
+    counts += [f"{count:,} {word}" for count, word in _outcomes(found) if count]
+    yield "calls", ", ".join(counts)
     yield "reported by", ", ".join(f"{one_line(source)} ({count:,})" for source, count in found.sources.items())
-    for source, counts in found.only.items():
-        said = ", ".join(f"{count:,} {one_line(kind)}" for kind, count in counts.items())
+    for source, alone in found.only.items():
+        said = ", ".join(f"{count:,} {one_line(kind)}" for kind, count in alone.items())
         yield f"only {one_line(source)}", said
     if found.late:
         yield "late", f"{counted(found.late, 'step')} arrived through the spool"
@@ -148,8 +162,30 @@ def _facts(found: Coverage) -> Iterator[tuple[str, str]]:
             "unauthenticated",
             f"{counted(found.unauthenticated, 'step')} of them may be from anyone who can write there",
         )
-    skipped = ", ".join(f"{count:,} {one_line(kind)}" for kind, count in found.skipped.items())
+    if found.damaged:
+        yield "unreadable", ", ".join(f"{count:,} {one_line(kind)}" for kind, count in found.damaged.items())
+    left_out = {kind: count for kind, count in found.skipped.items() if kind not in found.damaged}
+    skipped = ", ".join(f"{count:,} {one_line(kind)}" for kind, count in left_out.items())
     yield "left out", skipped
+
+
+def _outcomes(found: Coverage) -> tuple[tuple[int, str], ...]:
+    return (found.refused, "refused"), (found.interrupted, "interrupted"), (len(found.running), "still running")
+
+
+def _outputs_text(outputs: tuple[KeptOutput, ...]) -> Iterator[str]:
+    """Outputs that the agent kept in files: whether they were read, how large they are, and where."""
+    if outputs:
+        yield "  outputs in files of the agent"
+        for output in outputs[:_LISTED]:
+            size = ""
+            if output.size_bytes is not None:
+                size = f", {output.size_bytes:,} bytes"
+            read = "not read"
+            if output.is_read:
+                read = "read"
+            yield f"    {_step(output.step)}: {read}{size}, {one_line(output.path)}"
+        yield from _left_out_text(len(outputs))
 
 
 def _steps_text(title: str, names: tuple[StepName, ...]) -> Iterator[str]:

@@ -186,6 +186,13 @@ def _faults(done: Imported) -> Iterator[str]:
                 yield f"{path_text(file.path)}: {one_line(kind)}{': ' if example else ''}{first_line(example, 160)}"
             if loss.count > len(loss.examples or [""]):
                 yield f"{path_text(file.path)}: {one_line(kind)}: {loss.count - len(loss.examples):,} more"
+        yield from _faults_before(file)
+
+
+def _faults_before(file: FileReport) -> Iterator[str]:
+    """What an earlier import could not read in a file, and what still stands there."""
+    for kind, count in file.damage_before.items():
+        yield f"{path_text(file.path)}: {one_line(kind)}: {count:,} in what was read before"
 
 
 def _problem_text(path: Path, why: str) -> str:
