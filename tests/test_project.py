@@ -114,7 +114,7 @@ PUBLIC = {
     "record_anthropic",
     "record_openai",
     "request",
-    "session_provenance",
+    "build_session_provenance",
     "session_provenance_meta",
     "subagent",
     "tool_call",

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tallystick.recording.session import Session, current_session
     from tallystick.review.follow import follow
     from tallystick.sessions.fingerprint import Hook, fingerprint
-    from tallystick.sessions.hermes_provenance import session_provenance, session_provenance_meta
+    from tallystick.sessions.hermes_provenance import build_session_provenance, session_provenance_meta
     from tallystick.trust.verify_named import verify, verify_session
 
 __all__ = [
@@ -30,6 +30,7 @@ __all__ = [
     "Recorder",
     "RunsUnder",
     "Session",
+    "build_session_provenance",
     "context_hash",
     "current_session",
     "fingerprint",
@@ -40,7 +41,6 @@ __all__ = [
     "record_anthropic",
     "record_openai",
     "request",
-    "session_provenance",
     "session_provenance_meta",
     "subagent",
     "tool_call",
@@ -66,7 +66,7 @@ _HOMES = {
     "record_anthropic": "tallystick.plugins.anthropic",
     "record_openai": "tallystick.plugins.openai",
     "request": "tallystick.recording.decorators",
-    "session_provenance": "tallystick.sessions.hermes_provenance",
+    "build_session_provenance": "tallystick.sessions.hermes_provenance",
     "session_provenance_meta": "tallystick.sessions.hermes_provenance",
     "subagent": "tallystick.recording.decorators",
     "tool_call": "tallystick.recording.decorators",

@@ -11,7 +11,7 @@ import pytest
 
 from tallystick.capture.hermes_store import HermesStore, default_store
 from tallystick.errors import SourceError
-from tallystick.sessions.hermes_provenance import session_provenance
+from tallystick.sessions.hermes_provenance import build_session_provenance
 from tests.support.cases import cases
 
 RECORDING = Path(__file__).parents[1] / "recordings" / "hermes" / "0.19.0" / ".hermes" / "state.db"
@@ -37,7 +37,7 @@ def test_a_real_store_gives_rows_and_is_left_as_it_was() -> None:
     assert row is not None
     assert (row["parent_session_id"], row["end_reason"]) == (CHAIN[0], "compression")
     assert store.get_session("nobody") is None
-    found = session_provenance(store, CHAIN[0], CHAIN[2], previous=CHAIN[1])
+    found = build_session_provenance(store, CHAIN[0], CHAIN[2], previous_hermes_session_id=CHAIN[1])
     assert found is not None
     assert (found["sessionKind"], found["compressionDepth"], found["rootHermesSessionId"]) == (
         "continuation",
@@ -86,7 +86,7 @@ SCHEMAS = cases(__file__, "schemas", dict[str, tuple[str, str]])
 @pytest.mark.parametrize(("columns", "values"), SCHEMAS.values(), ids=SCHEMAS)
 def test_other_versions_are_read_as_far_as_they_go(tmp_path: Path, columns: str, values: str) -> None:
     path = made(tmp_path / "state.db", f"CREATE TABLE sessions ({columns})", f"INSERT INTO sessions VALUES ({values})")
-    found = session_provenance(HermesStore(path), "b", "b")
+    found = build_session_provenance(HermesStore(path), "b", "b")
     assert found is not None
     assert found["sessionKind"] == "root"
 
@@ -100,12 +100,12 @@ def test_what_is_no_store_is_told_once_and_for_all_that_ask(tmp_path: Path, cont
     for _ in range(2):
         with pytest.raises(SourceError):
             store.get_session("a")
-    assert session_provenance(store, "a", "a") is None
+    assert build_session_provenance(store, "a", "a") is None
 
 
 def test_a_pipe_in_the_place_of_a_store_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "state.db")
-    assert session_provenance(HermesStore(tmp_path / "state.db"), "a", "a") is None
+    assert build_session_provenance(HermesStore(tmp_path / "state.db"), "a", "a") is None
 
 
 def test_a_store_that_appears_later_is_read_then(tmp_path: Path) -> None:

@@ -115,6 +115,17 @@ def test_a_store_of_hermes_that_cannot_be_read_leaves_what_we_recorded(
     assert account["kind"] == "root"
 
 
+def test_a_rotation_is_told_in_our_words_where_no_store_can_be_read(
+    session_writer: SessionWriter, tmp_path: Path
+) -> None:
+    (tmp_path / "state.db").write_bytes(b"SQLite format 3\0" + b"\xff" * 200)
+    lineage = Lineage(session_writer, tmp_path / "state.db")
+    lineage.of_opened(Opening(session="a", agent="hermes"), "a")
+    account = ours(lineage.of_rotation("hermes", "a", "b"))
+    assert (account["currentSessionId"], account["parentSessionId"], account["missing"]) == ("b", "a", "a")
+    assert (account["kind"], account["claimed"]) == ("other", True)
+
+
 @pytest.mark.parametrize("rule", Rule)
 def test_it_can_be_told_in_hermes_words_too(session_writer: SessionWriter, rule: Rule) -> None:
     lineage = Lineage(session_writer, hermes_rule=rule)

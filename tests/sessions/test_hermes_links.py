@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tallystick.sessions.hermes_links import differences, hermes_links, rows_of
-from tallystick.sessions.hermes_provenance import SessionRows, session_provenance
+from tallystick.sessions.hermes_provenance import SessionRows, build_session_provenance
 from tallystick.sessions.provenance import Kind, Link, Links, Way, way_up
 from tests.support.cases import each
 
@@ -83,7 +83,7 @@ CONTINUED = {
 
 def test_any_agents_sessions_can_be_told_in_hermes_words() -> None:
     rows = rows_of(way(CONTINUED.get, "c~1"))
-    assert session_provenance(rows, "f", "c~1", previous="c") == {
+    assert build_session_provenance(rows, "f", "c~1", previous_hermes_session_id="c") == {
         "acpSessionId": "f",
         "currentHermesSessionId": "c~1",
         "rootHermesSessionId": "r",
@@ -94,27 +94,27 @@ def test_any_agents_sessions_can_be_told_in_hermes_words() -> None:
         "reason": "compression",
         "creatorKind": "compression",
     }
-    assert session_provenance(rows, "x", "x") is None
+    assert build_session_provenance(rows, "x", "x") is None
 
 
 def test_what_hermes_compacts_in_place_is_one_row_to_it() -> None:
     rows = rows_of(way(CONTINUED.get, "c~1"), in_place=False)
-    found = session_provenance(rows, "f", "c")
+    found = build_session_provenance(rows, "f", "c")
     assert found is not None
     assert (found["parentHermesSessionId"], found["sessionKind"], found["compressionDepth"]) == ("f", "continuation", 1)
-    assert session_provenance(rows, "f", "c~1") is None
+    assert build_session_provenance(rows, "f", "c~1") is None
 
 
 def test_rows_are_named_as_the_agent_names_its_sessions() -> None:
     links = {"01": Link(name="b", kind=Kind.CONTINUATION, parent="00"), "00": Link(name="a")}
-    found = session_provenance(rows_of(way(links.get, "01")), "a", "b")
+    found = build_session_provenance(rows_of(way(links.get, "01")), "a", "b")
     assert found is not None
     assert (found["rootHermesSessionId"], found["parentHermesSessionId"]) == ("a", "a")
 
 
 def test_rows_of_links_that_go_round_come_to_an_end() -> None:
     links = {"a": Link(kind=Kind.CONTINUATION, parent="b"), "b": Link(kind=Kind.CONTINUATION, parent="a")}
-    found = session_provenance(rows_of(way(links.get, "a")), "a", "a")
+    found = build_session_provenance(rows_of(way(links.get, "a")), "a", "a")
     assert found is not None
     assert found["rootHermesSessionId"] == "b"
 

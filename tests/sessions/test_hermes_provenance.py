@@ -7,14 +7,14 @@ import sqlite3
 from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tallystick.capture.hermes_store import HermesStore
-from tallystick.sessions.hermes_provenance import Rule, SessionRows, session_provenance, session_provenance_meta
+from tallystick.sessions.hermes_provenance import Rule, SessionRows, build_session_provenance, session_provenance_meta
 from tests.support.cases import cases, each
 
 Store = Mapping[str, Mapping[str, Any]]
@@ -34,7 +34,7 @@ def chain(name: str, count: int, *, digits: int = 1) -> dict[str, dict[str, Any]
 
 
 def said(store: Store, acp: str, current: str, **more: Any) -> dict[str, Any] | None:
-    return session_provenance(SessionRows(store), acp, current, **more)
+    return build_session_provenance(SessionRows(store), acp, current, **more)
 
 
 # What Hermes answered: the examples --------------------------------------------------------------------------------------
@@ -149,7 +149,7 @@ EXAMPLES: dict[str, tuple[Store, str, str, str | None, dict[str, Any] | None]] =
 def test_the_payload_is_what_hermes_answered(
     store: Store, acp: str, current: str, previous: str | None, expected: dict[str, Any] | None
 ) -> None:
-    found = said(store, acp, current, previous=previous)
+    found = said(store, acp, current, previous_hermes_session_id=previous)
     assert found == expected
     assert json.dumps(found) == json.dumps(expected)  # the order of members too
 
@@ -198,7 +198,7 @@ def test_kind_depth_root_and_parent_are_hermes_own(
 
 
 def test_a_previous_id_that_has_nothing_to_do_with_it_is_still_called_a_compression() -> None:
-    found = said({"A": row()}, "A", "A", previous="other")
+    found = said({"A": row()}, "A", "A", previous_hermes_session_id="other")
     assert found is not None
     assert (found["sessionKind"], found["compressionDepth"]) == ("root", 0)
     assert (found["previousHermesSessionId"], found["reason"], found["creatorKind"]) == (
@@ -210,7 +210,7 @@ def test_a_previous_id_that_has_nothing_to_do_with_it_is_still_called_a_compress
 
 @each("previous", ["", None])
 def test_no_previous_id_is_no_rotation(previous: str | None) -> None:
-    found = said(chain("B", 2), "B0", "B1", previous=previous)
+    found = said(chain("B", 2), "B0", "B1", previous_hermes_session_id=previous)
     assert found is not None
     assert "previousHermesSessionId" not in found
 
@@ -237,15 +237,15 @@ NAMES = ("sessionKind", "compressionDepth", "rootHermesSessionId", "parentHermes
 
 
 def told(db: SessionRows, current: str, *names: str) -> tuple[Any, ...]:
-    found = session_provenance(db, "acp", current)
+    found = build_session_provenance(db, "acp", current)
     assert found is not None
     return tuple(found[name] for name in names or NAMES)
 
 
 def test_nothing_is_said_of_a_row_that_cannot_be_read() -> None:
     db = Failing(chain("B", 3), "B1")
-    assert session_provenance(db, "B0", "B1") is None
-    assert session_provenance_meta(db, "B0", "B1", previous="B0") is None
+    assert build_session_provenance(db, "B0", "B1") is None
+    assert session_provenance_meta(db, "B0", "B1", previous_hermes_session_id="B0") is None
 
 
 def test_a_row_on_the_way_that_cannot_be_read_ends_the_walk_at_the_last_root() -> None:
@@ -280,7 +280,7 @@ def test_rows_may_be_whatever_becomes_a_mapping() -> None:
             def get_session(self, session_id: str, /) -> Any:
                 return database.execute("SELECT * FROM sessions WHERE id = ?", (session_id,)).fetchone()
 
-        assert session_provenance(Database(), "a", "b") == said(
+        assert build_session_provenance(Database(), "a", "b") == said(
             {"a": row(None, "compression"), "b": row("a")}, "a", "b"
         )
 
@@ -291,11 +291,11 @@ def test_what_is_no_row_is_none(answer: object) -> None:
         def get_session(self, session_id: str, /) -> Any:
             return answer
 
-    assert session_provenance(Odd(), "a", "a") is None
+    assert build_session_provenance(Odd(), "a", "a") is None
 
 
 def test_previous_goes_by_its_name_alone() -> None:
-    for function in (session_provenance, session_provenance_meta):
+    for function in (build_session_provenance, session_provenance_meta):
         with pytest.raises(TypeError):
             function(SessionRows(chain("B", 2)), "B0", "B1", "B0")  # type: ignore[call-arg]
 
@@ -317,7 +317,7 @@ IN_REAL = cases(__file__, "in_real", dict[str, tuple[str, tuple[str, int, str]]]
 @each("current, expected", IN_REAL.values(), ids=IN_REAL)
 def test_a_real_store_gives_what_hermes_gave(current: str, expected: tuple[str, int, str]) -> None:
     before = REAL.read_bytes()
-    found = session_provenance(HermesStore(REAL), "acp", current)
+    found = build_session_provenance(HermesStore(REAL), "acp", current)
     assert found is not None
     assert tuple(found[name] for name in NAMES[:3]) == expected
     assert REAL.read_bytes() == before
@@ -337,7 +337,7 @@ def test_a_root_session_has_no_compression() -> None:
 
 
 def test_a_split_by_compression_is_a_continuation() -> None:
-    found = said(chain("s", 2), "s0", "s1", previous="s0")
+    found = said(chain("s", 2), "s0", "s1", previous_hermes_session_id="s0")
     assert found is not None
     assert (found["sessionKind"], found["compressionDepth"]) == ("continuation", 1)
     assert found["parentHermesSessionId"] == found["rootHermesSessionId"] == found["previousHermesSessionId"] == "s0"
@@ -358,7 +358,7 @@ def test_a_parent_that_was_not_compressed_makes_no_continuation() -> None:
 
 
 def test_an_unchanged_head_is_no_rotation() -> None:
-    found = said(chain("s", 2), "s0", "s1", previous="s1")
+    found = said(chain("s", 2), "s0", "s1", previous_hermes_session_id="s1")
     assert found is not None
     assert found["previousHermesSessionId"] == "s1"
     assert not {"reason", "creatorKind"} & found.keys()
@@ -380,17 +380,19 @@ def test_the_wrapper_holds_the_one_key() -> None:
 @each("reason", ["turn_boundary_rollover", "turn_boundary_rollover_recovered"])
 def test_by_the_later_rule_a_rollover_continues_without_being_a_compression(reason: str) -> None:
     store = {"s0": row(None, reason), "s1": row("s0")}
-    found = said(store, "s0", "s1", previous="s0", rule=Rule.LATER)
+    found = said(store, "s0", "s1", previous_hermes_session_id="s0", rule=Rule.LATER)
     assert found is not None
     assert (found["sessionKind"], found["compressionDepth"]) == ("continuation", 0)
     assert (found["reason"], found["creatorKind"]) == (reason, "rollover")
-    released = said(store, "s0", "s1", previous="s0")
+    released = said(store, "s0", "s1", previous_hermes_session_id="s0")
     assert released is not None
     assert (released["sessionKind"], released["reason"]) == ("root", "compression")
 
 
 def test_by_the_later_rule_a_rotation_without_a_reason_has_none() -> None:
-    found = said({"s0": row(None, "idle"), "s1": row("s0")}, "s0", "s1", previous="s0", rule=Rule.LATER)
+    found = said(
+        {"s0": row(None, "idle"), "s1": row("s0")}, "s0", "s1", previous_hermes_session_id="s0", rule=Rule.LATER
+    )
     assert found is not None
     assert found["previousHermesSessionId"] == "s0"
     assert not {"reason", "creatorKind"} & found.keys()
@@ -404,3 +406,36 @@ def test_the_walk_ends_whatever_the_rows_say(links: dict[str, tuple[str, bool]])
         assert found is not None
         assert 0 <= found["compressionDepth"] < len(store)
         assert found["rootHermesSessionId"] in store
+
+
+def test_it_is_called_by_hermes_own_names() -> None:
+    found = build_session_provenance(
+        db=SessionRows(chain("s", 2)),
+        acp_session_id="editor",
+        current_hermes_session_id="s1",
+        previous_hermes_session_id="s0",
+    )
+    assert found is not None
+    assert (found["acpSessionId"], found["reason"]) == ("editor", "compression")
+    assert session_provenance_meta(
+        db=SessionRows(chain("s", 2)), acp_session_id="editor", current_hermes_session_id="s1"
+    ) == {"hermes": {"sessionProvenance": said(chain("s", 2), "editor", "s1")}}
+
+
+def test_an_empty_row_is_no_session() -> None:
+    assert said({"A": {}}, "A", "A") is None
+    found = said({"A": {}, "B": row("A")}, "B", "B")
+    assert found is not None
+    assert (found["rootHermesSessionId"], found["parentHermesSessionId"]) == ("B", "A")
+
+
+def test_ids_that_are_not_text_are_taken_as_they_are() -> None:
+    rows: dict[Any, Any] = {1: row(None, "compression"), 2: {**row(), "parent_session_id": 1}}
+    found = said(rows, "A", cast("str", 2))
+    assert found is not None
+    assert (found["currentHermesSessionId"], found["rootHermesSessionId"], found["compressionDepth"]) == (2, 1, 1)
+    assert found["sessionKind"] == "continuation"
+    odd: dict[Any, Any] = {"A": {**row(), "parent_session_id": ["a", "list"]}}
+    alone = said(odd, "A", "A")
+    assert alone is not None
+    assert alone["rootHermesSessionId"] == "A"

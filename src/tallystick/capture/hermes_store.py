@@ -32,11 +32,11 @@ def default_store(environment: Mapping[str, str], user_home: Path) -> Path:
 
 
 class HermesStore:
-    """The sessions of a `state.db`, read only, for `session_provenance`; read again when the file has changed."""
+    """The sessions of a `state.db`, read only, for `build_session_provenance`; read again when the file has changed."""
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
-        self._rows: dict[str, Mapping[str, Json]] = {}
+        self._rows: dict[str | int, Mapping[str, Json]] = {}
         self._fault: SourceError | None = None
         self._state: object = None
 
@@ -64,7 +64,7 @@ class HermesStore:
         try:
             for data, _ in read_rows(self.path, (_SESSIONS,)):
                 row = json.loads(data)["row"]
-                if isinstance(row.get("id"), str):
+                if isinstance(row.get("id"), (str, int)):
                     self._rows[row["id"]] = row
         except SourceError as error:
             self._fault = error

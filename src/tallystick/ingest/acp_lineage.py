@@ -26,7 +26,7 @@ from tallystick.sessions.compactions import FIRST_STEPS, Around, Compaction, com
 from tallystick.sessions.hermes_links import hermes_links, rows_of
 from tallystick.sessions.hermes_provenance import AGENT, Rule, session_provenance_meta
 from tallystick.sessions.origins import claimed_parent, link_of, sealed_parent
-from tallystick.sessions.provenance import KEY, Known, Link, Links, Rotation, Sealed, Way, provenance, way_up
+from tallystick.sessions.provenance import KEY, Kind, Known, Link, Links, Rotation, Sealed, Way, provenance, way_up
 
 _MOST_ROTATIONS = 100
 _MOST_HOPS = 16
@@ -79,13 +79,13 @@ class Lineage:
         self._session_writer.archive.look_anew()
         return self._session_writer.writer.current(agent, session)
 
-    def _members(self, agent: str, acp_id: str, current: str, before: str | None) -> dict[str, Json] | None:
-        """Our member and, if wanted, Hermes'; None if nothing is known."""
+    def _members(self, agent: str, acp_id: str, current: str, before: str | None) -> dict[str, Json]:
+        """Our member and, if wanted, Hermes'."""
         self._session_writer.archive.look_anew()  # hooks are recorded by another process
         links = self._links(agent)
         way = way_up(current, links)
-        if way is None:
-            return None
+        if way is None:  # no store says anything of the live session: what the wire itself shows is told all the same
+            way = Way(hops=((current, Link(kind=Kind.OTHER, parent=before, claimed=True)),), missing=before)
         known = Known(
             rotations=self._rotations(links, before, current) if before is not None else (),
             sealed=self._sealed(agent, current, acp_id),
@@ -96,7 +96,9 @@ class Lineage:
         members: dict[str, Json] = {KEY: account}
         if self._rule is not None:
             rows = rows_of(way)
-            members |= session_provenance_meta(rows, acp_id, current, previous=before, rule=self._rule) or {}
+            members |= (
+                session_provenance_meta(rows, acp_id, current, previous_hermes_session_id=before, rule=self._rule) or {}
+            )
         return members
 
     def _sealed(self, agent: str, current: str, acp_id: str) -> Sealed | None:

@@ -32,7 +32,7 @@ from tallystick.sessions.compactions import (
     summed,
 )
 from tallystick.sessions.hermes_links import differences, hermes_links, rows_of
-from tallystick.sessions.hermes_provenance import AGENT, Rule, session_provenance
+from tallystick.sessions.hermes_provenance import AGENT, Rule, build_session_provenance
 from tallystick.sessions.origins import link_of, sealed_parent, task_of
 from tallystick.sessions.provenance import Kind, Known, Link, Sealed, Way, provenance, way_up
 from tallystick.workspace.index import Index
@@ -102,7 +102,7 @@ def in_hermes_words(account: Account, rule: Rule) -> dict[str, Json] | None:
     current = live
     if account.current.agent == AGENT:
         current = base_of(live)
-    return session_provenance(rows, named, current, rule=rule)
+    return build_session_provenance(rows, named, current, rule=rule)
 
 
 class _Origins:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 from tallystick.model.step import Json
 
@@ -38,28 +38,46 @@ class Rule(enum.Enum):
 
 
 def session_provenance_meta(
-    db: Sessions, handle: str, current: str, *, previous: str | None = None, rule: Rule | str = Rule.RELEASED
+    db: Sessions,
+    acp_session_id: str,
+    current_hermes_session_id: str,
+    *,
+    previous_hermes_session_id: str | None = None,
+    rule: Rule | str = Rule.RELEASED,
 ) -> dict[str, Json] | None:
-    """The whole `_meta` that carries `session_provenance`; None where that has nothing to say."""
-    found = session_provenance(db, handle, current, previous=previous, rule=rule)
+    """The whole `_meta` that carries `build_session_provenance`; None where that has nothing to say."""
+    found = build_session_provenance(
+        db,
+        acp_session_id,
+        current_hermes_session_id,
+        previous_hermes_session_id=previous_hermes_session_id,
+        rule=rule,
+    )
     if found is None:
         return None
     return {AGENT: {"sessionProvenance": found}}
 
 
-def session_provenance(
-    db: Sessions, handle: str, current: str, *, previous: str | None = None, rule: Rule | str = Rule.RELEASED
+def build_session_provenance(
+    db: Sessions,
+    acp_session_id: str,
+    current_hermes_session_id: str,
+    *,
+    previous_hermes_session_id: str | None = None,
+    rule: Rule | str = Rule.RELEASED,
 ) -> dict[str, Json] | None:
-    """What Hermes says of a session; None if its row is missing or cannot be read. Nothing is written.
+    """What Hermes says of a session; None if its row is missing, empty or cannot be read. Nothing is written.
 
-    Args: db: gives the rows. handle: the id that the editor uses. It is reported as it is. current: the id of the row
-    that is live now. previous: the id of the row that was live before the turn, if that is known. rule: `0.19.0` or
-    `later`, by name or as a Rule.
+    Names of the function and of its parameters are Hermes'. Ids of other kinds than text are taken as they are, as there.
+
+    Args: db: gives the rows. acp_session_id: the id that the editor uses. It is reported as it is.
+    current_hermes_session_id: the id of the row that is live now. previous_hermes_session_id: the id of the row that was
+    live before the turn, if that is known. rule: `0.19.0` or `later`, by name or as a Rule; ours.
 
     Raises:
         ValueError: there is no such rule.
     """
-    rule = Rule(rule)
+    rule, current = Rule(rule), current_hermes_session_id
     row = row_of(db, current)
     if row is None:
         return None
@@ -68,25 +86,23 @@ def session_provenance(
     reason = end_reason(db, parent)
     continues = reason == COMPRESSION or (rule is Rule.LATER and reason in ROLLOVERS)
     return {
-        "acpSessionId": handle,
+        "acpSessionId": acp_session_id,
         "currentHermesSessionId": current,
         "rootHermesSessionId": root,
         "parentHermesSessionId": parent,
         "sessionKind": "continuation" if continues else "root",
         "compressionDepth": depth,
-        **_rotation(current, previous, reason, rule),
+        **_rotation(current, previous_hermes_session_id, reason, rule),
     }
 
 
 def row_of(db: Sessions, session: Json) -> Mapping[str, Json] | None:
-    """A row, None also where it cannot be read: Hermes takes both for a missing one."""
-    if not isinstance(session, str) or not session:
+    """A row, None also where it is empty or cannot be read: Hermes takes all three for a missing one."""
+    if not session:
         return None
     try:
-        found = db.get_session(session)
-        if found is None:
-            return None
-        return dict(found)
+        found = db.get_session(cast("str", session))
+        return dict(found) if found else None
     except Exception:
         return None
 
@@ -99,14 +115,15 @@ def end_reason(db: Sessions, session: Json) -> Json:
     return row.get("end_reason")
 
 
-def _walk(current: str, row: Mapping[str, Json], db: Sessions) -> tuple[str, int]:
+def _walk(current: str, row: Mapping[str, Json], db: Sessions) -> tuple[Json, int]:
     """The last ancestor that can be reached, and how many on the way ended by compression."""
-    root, depth, seen = current, 0, {current}
+    root: Json = current
+    depth, seen = 0, [root]  # an id may be of a kind that no set takes
     cursor = row.get("parent_session_id")
     for _ in range(_MOST_ANCESTORS):
-        if not isinstance(cursor, str) or not cursor or cursor in seen:
+        if not cursor or cursor in seen:
             break
-        seen.add(cursor)
+        seen.append(cursor)
         found = row_of(db, cursor)
         if found is None:
             break
