@@ -15,7 +15,7 @@ from tallystick.model.intent import Domain, Operation
 from tallystick.model.pattern import pattern_of
 from tallystick.model.script import Command, Role, Script
 from tallystick.policy.calls.reading import CallReading
-from tallystick.policy.risks.programs import name_of
+from tallystick.policy.risks.programs import called, reaching
 from tallystick.policy.risks.risk import Risk
 from tallystick.policy.settings import Settings
 
@@ -27,7 +27,6 @@ _LOADS = fact_of_programs("firewall-rules-from")
 _THINS = programs_with("thins-text")
 _CLOSES = pattern_of(r"\b(?:drop|reject|block|deny)\b", re.IGNORECASE)
 _MOST_TEXT = 64 << 10
-_MOST_STEPS = 100
 _CHANGES = frozenset((Operation.WRITE, Operation.EDIT, Operation.COPY_DEST, Operation.APPEND))
 _LEAST_EMPTY = ("/dev/null",)
 
@@ -41,23 +40,17 @@ def risks(reading: CallReading, settings: Settings) -> Iterator[Risk]:
 
 
 def _loads(command: Command) -> bool:
-    name = ""
-    if command.words:
-        name = name_of(command.words[0].plain)
-    if name in _RESTORES:
-        return True
-    options = _LOADS.get(name)
-    return options is not None and any(word.plain in options for word in command.words[1:8])
+    name = called(command)
+    return name in _RESTORES or any(word.plain in _LOADS.get(name, ()) for word in command.words[1:8])
 
 
 def _is_made_here(command: Command, script: Script, reading: CallReading) -> bool:
     commands = script.commands
-    makers = _before(command, commands)
-    thinned = [maker for maker in makers if _name(maker) in _THINS]
+    thinned = [maker for maker in _before(command, commands) if called(maker) in _THINS]
     text = None
     if command.input is not None and command.input.is_known:
         text = command.input.plain[:_MOST_TEXT]
-    if any(_name(maker) not in ("echo", "printf") for maker in thinned):
+    if any(called(maker) not in ("echo", "printf") for maker in thinned):
         return True
     if thinned:
         text = " ".join(word.plain for maker in thinned for word in maker.words[1:])[:_MOST_TEXT]
@@ -82,30 +75,15 @@ def _is_changed(file: str, reading: CallReading) -> bool:
     if any(intents[n].operation is Operation.EDIT for n in written):
         return True
     return any(
-        name_of(command.words[0].plain) in _THINS
-        and any(redirect.target.plain == file for redirect in command.redirects)
+        called(command) in _THINS and any(redirect.target.plain == file for redirect in command.redirects)
         for script in reading.scripts
         for command in script.commands
-        if command.words
     )
 
 
-def _name(command: Command) -> str:
-    if command.words and command.words[0].is_known:
-        return name_of(command.words[0].plain)
-    return ""
-
-
-def _before(command: Command, commands: tuple[Command, ...]) -> list[Command]:
+def _before(command: Command, commands: tuple[Command, ...]) -> Iterator[Command]:
     """The commands whose output reaches a command, through others and through `< <(…)` as well."""
-    left = [*command.inputs, *(n for redirect in command.redirects for n in redirect.target.commands)]
-    found: dict[int, Command] = {}
-    while left and len(found) < _MOST_STEPS:
-        at = left.pop()
-        if at < len(commands) and at not in found:
-            found[at] = commands[at]
-            left += [
-                *commands[at].inputs,
-                *(n for redirect in commands[at].redirects for n in redirect.target.commands),
-            ]
-    return list(found.values())
+    streams = [n for redirect in command.redirects for n in redirect.target.commands]
+    for maker in reaching([*command.inputs, *streams], commands):
+        yield maker
+        yield from reaching([n for redirect in maker.redirects for n in redirect.target.commands], commands)

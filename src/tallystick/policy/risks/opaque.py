@@ -10,7 +10,7 @@ there. Code that hides what it runs is `concealed`.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from tallystick.catalog.languages import LANGUAGES
 from tallystick.catalog.programs import programs_with
@@ -25,7 +25,7 @@ from tallystick.policy.calls.reading import CallReading
 from tallystick.policy.kinds import Named, kinds_of
 from tallystick.policy.kinds.system import is_temporary
 from tallystick.policy.risks.disks import is_disk
-from tallystick.policy.risks.programs import name_of, own_scripts
+from tallystick.policy.risks.programs import called, name_of, own_scripts, reaching
 from tallystick.policy.risks.risk import Risk
 from tallystick.policy.settings import Settings
 
@@ -79,8 +79,7 @@ _FETCHERS = programs_with("fetches")
 def _is_fed_by_a_host(command: Command, commands: Sequence[Command]) -> bool:
     """`curl … | "$X"`."""
     makers = [commands[n] for n in command.inputs if n < len(commands)]
-    names = {name_of(maker.words[0].plain) for maker in makers if maker.words and maker.words[0].is_known}
-    return not names.isdisjoint(_FETCHERS)
+    return any(called(maker) in _FETCHERS for maker in makers)
 
 
 def _words(command: Command) -> Sequence[Word]:
@@ -151,7 +150,6 @@ _PASSES = programs_with("passes-text")
 _LISTS = programs_with("prints-names")
 _READS = programs_with("prints-content")
 _MOST_TOKENS = 300
-_MOST_STEPS = 100
 _MOST_STRINGS = 60
 _PATCH = pattern_of(r"^(?:\*\*\* |--- |\+\+\+ |diff |@@ )", re.MULTILINE)
 _TOKENS = pattern_of(r"[^ \t\r\n\"'`;|&<>(){}=,]{2,300}")
@@ -163,11 +161,12 @@ def risks(reading: CallReading, settings: Settings) -> Iterator[Risk]:
         yield from _unseen(reading, settings)
     for script in own_scripts(reading):
         for command in script.commands:
-            if command.words and name_of(command.words[0].plain) in ("rm", "rimraf", "shred", "srm", "trash"):
+            name = called(command)
+            if name in ("rm", "rimraf", "shred", "srm", "trash"):
                 yield from _deleted(command, script.commands)
-            elif command.words and name_of(command.words[0].plain) in ("chmod", "chown", "chgrp"):
+            elif name in ("chmod", "chown", "chgrp"):
                 yield from _deleted(command, script.commands, only_deep=True)
-            elif command.words and name_of(command.words[0].plain) == "dd":
+            elif name == "dd":
                 yield from _copied(command)
             elif command.inputs and command.words:
                 yield from _fed(command, script.commands)
@@ -278,7 +277,7 @@ def _is_generated(makers: tuple[int, ...] | list[int], commands: tuple[Command, 
 
 
 def _prints_shell(command: Command) -> bool:
-    name = name_of(command.words[0].plain) or command.words[0].plain.rpartition("/")[2]
+    name = called(command) or command.words[0].plain.rpartition("/")[2]
     if not command.words[0].is_known or name in _PASSES or command.inputs:
         return False
     words = {word.plain.lstrip("-").partition("=")[0] for word in command.words[1:]}
@@ -287,36 +286,23 @@ def _prints_shell(command: Command) -> bool:
     ) or any("complet" in word for word in words)
 
 
-def _before(makers: list[int], commands: tuple[Command, ...]) -> set[int]:
-    """Some commands and those whose output reaches them, also through others."""
-    left, seen = list(makers), set[int]()
-    while left and len(seen) < _MOST_STEPS:
-        at = left.pop()
-        if at not in seen and at < len(commands):
-            seen.add(at)
-            left += commands[at].inputs
-    return seen
-
-
-def _leaves(makers: list[int], commands: tuple[Command, ...]) -> set[str]:
+def _leaves(makers: Iterable[int], commands: tuple[Command, ...]) -> set[str]:
     """The programs that something comes from, also through others."""
-    found = [commands[n] for n in _before(makers, commands)]
-    names = {name_of(each.words[0].plain) or "?" for each in found if each.role is Role.PROGRAM and each.words}
+    found = [each for each in reaching(makers, commands) if each.role is Role.PROGRAM and each.words]
+    names = {called(each) or "?" for each in found}
     return names - {"read", "mapfile", "readarray", "tee"}
 
 
 def _fed(command: Command, commands: tuple[Command, ...]) -> Iterator[Risk]:
     """An interpreter that runs what reaches it, where nothing of it is told."""
-    name = ""
-    if command.words[0].is_known:
-        name = name_of(command.words[0].plain)
+    name = called(command)
     if name not in _INTERPRETERS or (command.input is not None and command.input.is_known):
         return
     own = [word.plain for word in command.words[1:] if word.plain != "-"]
     if any(text[:1] != "-" or text[:2] in _TAKES_CODE for text in own):
         return
-    makers = [commands[n] for n in _before(list(command.inputs), commands)]
-    if any(maker.role is Role.PROGRAM and any(not word.is_known for word in maker.words) for maker in makers):
+    makers = [maker for maker in reaching(command.inputs, commands) if maker.role is Role.PROGRAM]
+    if not all(word.is_known for maker in makers for word in maker.words):
         yield Risk("untold-code", f"pipe: {name}")
 
 
@@ -429,7 +415,7 @@ def _may_be_anything(word: Word, commands: tuple[Command, ...], *, is_deep: bool
         return False
     if slash and rest.strip("/").partition("/")[0] in _ROOTS:
         return not word.hidden and not word.commands
-    if not is_deep and any(_lists_all(commands[n]) for n in _before(list(word.commands), commands)):
+    if not is_deep and any(map(_lists_all, reaching(word.commands, commands))):
         return not rest
     return is_deep and not rest and _is_told_elsewhere(word, commands)
 
@@ -437,9 +423,9 @@ def _may_be_anything(word: Word, commands: tuple[Command, ...], *, is_deep: bool
 def _is_told_elsewhere(word: Word, commands: tuple[Command, ...]) -> bool:
     """Whether what is deleted is in a file or an answer, not in a list of files. An empty variable deletes nothing."""
     if word.commands:
-        found = [commands[n] for n in _before(list(word.commands), commands)]
+        found = list(reaching(word.commands, commands))
         is_file = any(map(_reads_a_file, found)) or any(map(_lists_all, found))
-        return is_file or bool(_leaves(list(word.commands), commands) & _READS)
+        return is_file or bool(_leaves(word.commands, commands) & _READS)
     if any(_takes_a_list(command) for command in commands):
         return not word.hidden
     return any(command.role is Role.WRAPPER and _is_fed_a_file(command, commands) for command in commands)

@@ -14,7 +14,7 @@ from tallystick.intent.code.characters import spelled
 from tallystick.model.pattern import pattern_of
 from tallystick.model.script import Command
 from tallystick.policy.calls.reading import CallReading
-from tallystick.policy.risks.programs import Started, name_of, programs, shown
+from tallystick.policy.risks.programs import Started, called, programs, reaching, shown
 from tallystick.policy.risks.risk import Risk
 from tallystick.policy.risks.secret_names_passed import secrets_in
 from tallystick.policy.settings import Settings
@@ -62,7 +62,6 @@ _FETCH = fact_of_programs("fetches-with")
 _FED_SHELLS = frozenset(("powershell", "pwsh", "cmd"))
 _TEXT_OPTIONS = frozenset(("c", "command", "file", "f", "k", "e", "enc", "encodedcommand"))
 _FETCHERS = programs_with("fetches-to-shell")
-_MOST_STEPS = 50
 _RUN = programs_with("runs-script-address")
 _SCRIPT = pattern_of(r"(?i)^\"?(?:javascript|vbscript|script):|scrobj\.dll|mshtml|openurl|filesprotocolhandler")
 
@@ -77,14 +76,8 @@ def download_risks(reading: CallReading, settings: Settings) -> Iterator[Risk]:
             yield Risk("remote-code", started.spelled)
     for script in reading.scripts:
         for command in script.commands:
-            if command.inputs and _name(command) in _FED_SHELLS and _is_fed(command, script.commands):
+            if command.inputs and called(command) in _FED_SHELLS and _is_fed(command, script.commands):
                 yield Risk("remote-code", shown(command.words))
-
-
-def _name(command: Command) -> str:
-    if command.words and command.words[0].is_known:
-        return name_of(command.words[0].plain)
-    return ""
 
 
 def _is_fed(command: Command, commands: tuple[Command, ...]) -> bool:
@@ -93,15 +86,7 @@ def _is_fed(command: Command, commands: tuple[Command, ...]) -> bool:
     takes_text = any(word.plain.lower().lstrip("-/") in _TEXT_OPTIONS for word in command.words[1:])
     if operands or (takes_text and command.words[-1].plain != "-"):
         return False
-    left, steps = list(command.inputs), 0
-    while left and steps < _MOST_STEPS:
-        steps += 1
-        at = left.pop()
-        if at < len(commands):
-            if _name(commands[at]) in _FETCHERS:
-                return True
-            left += commands[at].inputs
-    return False
+    return any(called(maker) in _FETCHERS for maker in reaching(command.inputs, commands))
 
 
 def _fetches(started: Started) -> bool:

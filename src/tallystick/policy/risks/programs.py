@@ -6,7 +6,7 @@ know what any program does.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
 from msgspec import Struct
@@ -14,13 +14,14 @@ from msgspec import Struct
 from tallystick.catalog.programs import programs_with
 from tallystick.intent.shell.names import canonical
 from tallystick.intent.tools.arguments import plain_name, strings
-from tallystick.model.script import Role, Script, Word
+from tallystick.model.script import Command, Role, Script, Word
 from tallystick.policy.calls.reading import CallReading
 
 _MOST_PROGRAMS = 2000
 _MOST_WORDS = 200
 _MOST_SHOWN = 200
 _MOST_HIDDEN = 400
+_MOST_STEPS = 200
 
 
 class Started(Struct, frozen=True):
@@ -121,6 +122,22 @@ def inner_texts(reading: CallReading) -> Iterator[str]:
 
 _RUN_TEXTS = programs_with("runs-argument-text")
 _MOST_TYPED = 20
+
+
+def called(command: Command) -> str:
+    """What the program of a command is called in tables; empty if it has none, or one of the project's own."""
+    return name_of(command.words[0].plain) if command.words else ""
+
+
+def reaching(inputs: Iterable[int], commands: Sequence[Command]) -> Iterator[Command]:
+    """Some commands of a text, and those whose output reaches them, through others as well."""
+    left, seen = list(inputs), set[int]()
+    while left and len(seen) < _MOST_STEPS:
+        at = left.pop()
+        if at not in seen and at < len(commands):
+            seen.add(at)
+            yield commands[at]
+            left += commands[at].inputs
 
 
 def name_of(word: str) -> str:

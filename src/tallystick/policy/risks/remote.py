@@ -27,7 +27,7 @@ from tallystick.policy.risks.concealed import (
     runs_what_it_fetched,
     url_that_runs,
 )
-from tallystick.policy.risks.programs import Started, inner_texts, name_of, own_scripts, programs
+from tallystick.policy.risks.programs import Started, called, inner_texts, name_of, own_scripts, programs
 from tallystick.policy.risks.quoted_text import without_talk
 from tallystick.policy.risks.risk import Risk
 from tallystick.policy.settings import Settings
@@ -66,16 +66,16 @@ def risks(reading: CallReading, settings: Settings) -> Iterator[Risk]:
         yield from _of_text(text, settings)
 
 
-def _of_host(name: str, target: str, settings: Settings) -> Risk | None:
-    """A risk, by the host that sends: none for a registry of packages."""
+def _of_host(name: str, target: str, settings: Settings) -> Iterator[Risk]:
+    """A risk, by the host that sends: none for a registry of packages, nor for something that comes from no host."""
     kinds = host_of(target, settings).kinds
     if target.startswith("pkg:") or (name == "remote-tree" and "bare" in kinds):  # what the user's own remote has
-        return None
+        return
     if name == "remote-code" and kinds & {"local", "allowed"}:
         name = "trusted-code"
     elif kinds & {"local", "allowed"} or (name == "remote-manifest" and "registry" in kinds):
-        return None
-    return Risk(name, target[:200])
+        return
+    yield Risk(name, target[:200])
 
 
 # Flows ----------------------------------------------------------------------------------------------------------------
@@ -90,15 +90,11 @@ def _flowing(effects: Effects, settings: Settings) -> Iterator[Risk]:
             continue
         if target.domain is Domain.UNKNOWN:
             is_part = target.target.startswith("eval:") and not _is_all(target)
-            risk = _of_host("remote-text" if is_part else "remote-code", source.target, settings)
+            yield from _of_host("remote-text" if is_part else "remote-code", source.target, settings)
         elif target.operation is Operation.EXECUTE:
-            risk = _of_host("remote-code", source.target, settings)
+            yield from _of_host("remote-code", source.target, settings)
         elif _is_manifest(source, target):
-            risk = _of_host("remote-manifest", source.target, settings)
-        else:
-            continue
-        if risk is not None:
-            yield risk
+            yield from _of_host("remote-manifest", source.target, settings)
 
 
 def _is_manifest(source: Intent, target: Intent) -> bool:
@@ -158,20 +154,15 @@ def _origin(intent: Intent, sources: Iterable[Intent], files: dict[str, str], fo
 def _executed(
     intent: Intent, intents: tuple[Intent, ...], files: dict[str, str], folders: dict[str, str], settings: Settings
 ) -> Iterator[Risk]:
-    origin = files.get(intent.target)
-    if origin is not None:
-        risk = _of_host("remote-code", origin, settings)
-    else:
-        origin = _above(intent.target, folders)
+    name, origin = "remote-code", files.get(intent.target)
+    if origin is None:
+        name, origin = "remote-tree", _above(intent.target, folders)
         # What was there before was read: only what is new is unknown.
-        is_new = origin is not None and any(
-            other.domain is Domain.UNKNOWN and other.command == intent.command for other in intents
-        )
-        risk = None
-        if origin is not None and is_new:
-            risk = _of_host("remote-tree", origin, settings)
-    if risk is not None:
-        yield Risk(risk.name, f"{intent.target} from {risk.target}"[:200])
+        if not any(other.domain is Domain.UNKNOWN and other.command == intent.command for other in intents):
+            return
+    if origin is not None:
+        for risk in _of_host(name, origin, settings):
+            yield Risk(risk.name, f"{intent.target} from {risk.target}"[:200])
 
 
 def _read_and_run(
@@ -179,15 +170,9 @@ def _read_and_run(
 ) -> Iterator[Risk]:
     """`eval "$(cat FILE)"` of a file that came from a host."""
     for source in sources:
-        origin = None
-        if source.domain is Domain.FILE:
-            origin = files.get(source.target)
         is_part = intent.target.startswith("eval:") and not _is_all(intent)
-        risk = None
-        if origin is not None:
-            risk = _of_host("remote-text" if is_part else "remote-code", origin, settings)
-        if risk is not None:
-            yield risk
+        if source.domain is Domain.FILE and source.target in files:
+            yield from _of_host("remote-text" if is_part else "remote-code", files[source.target], settings)
 
 
 def _by_made_names(reading: CallReading, settings: Settings) -> Iterator[Risk]:
@@ -201,11 +186,8 @@ def _by_made_names(reading: CallReading, settings: Settings) -> Iterator[Risk]:
         kept: dict[int, str] = {}
         for at, command in enumerate(script.commands):
             origin = next((kept[n] for word in _run_words(command) for n in word.commands if n in kept), None)
-            risk = None
             if origin is not None:
-                risk = _of_host("remote-code", origin, settings)
-            if risk is not None:
-                yield risk
+                yield from _of_host("remote-code", origin, settings)
             if at in asked:
                 words = [*command.words, *(redirect.target for redirect in command.redirects)]
                 holes = [word for word in words if not word.is_known and not word.plain.strip()]
@@ -220,7 +202,7 @@ def _run_words(command: Command) -> tuple[Word, ...]:
         return ()
     if not command.words or not command.words[0].is_known:
         return command.words[:1]
-    if name_of(command.words[0].plain) in _RUNS_FILES:
+    if called(command) in _RUNS_FILES:
         return command.words[1:]
     return ()
 
@@ -246,11 +228,7 @@ def _in_code(reading: CallReading, settings: Settings) -> Iterator[Risk]:
         if intent.domain is Domain.NETWORK and intent.operation in _SOURCES and not intent.target.startswith("pkg:")
     ]
     for snippet in reading.snippets:
-        is_said = snippet.language == "powershell"
-        if is_said:
-            text = without_talk(snippet.text)
-        else:
-            text = snippet.text
+        text = without_talk(snippet.text) if snippet.language == "powershell" else snippet.text
         yield from _of_code(snippet.language, text, asked, settings)
     for started in programs(reading):
         if started.name in ("powershell", "pwsh"):
@@ -267,7 +245,7 @@ def _of_code(language: str, text: str, asked: list[str], settings: Settings) -> 
         hosts = asked or ([""] if language not in LANGUAGES.understood and fetches(text) else [])
         if not hosts or not (runs_a_text(language, text) or runs_its_input(text) or runs_what_it_fetched(text)):
             return
-    found = [risk for host in hosts if (risk := _of_host("remote-code", host, settings)) is not None]
+    found = [risk for host in hosts for risk in _of_host("remote-code", host, settings)]
     yield from sorted(found, key=lambda risk: risk.name)[:1]  # of code from this machine and from another, the latter
 
 
@@ -288,18 +266,15 @@ def _by_url(started: Started, settings: Settings) -> Iterator[Risk]:
     """Programs that run what a URL names."""
     words = started.words
     if started.name in ("deno", "bun"):
-        verb = ""
-        if started.operands:
-            verb = started.operands[0]
+        verb = started.operands[0] if started.operands else ""
         if verb not in ("run", "x", "eval", "test", "bench", "serve", "install", "compile") and "://" not in verb:
             return
         words = next(((word,) for word in started.operands if "://" in word), ())
     for word in words:
         at = word.lower().find("http")
-        if at >= 0 and "://" in word[at : at + 8]:
-            risk = _of_host("remote-code", word[at:], settings)
-            if risk is not None and "registry" not in host_of(word[at:], settings).kinds:
-                yield risk
+        is_url = at >= 0 and "://" in word[at : at + 8]
+        if is_url and "registry" not in host_of(word[at:], settings).kinds:
+            yield from _of_host("remote-code", word[at:], settings)
 
 
 def _elsewhere(started: Started, settings: Settings) -> Iterator[Risk]:
@@ -318,19 +293,9 @@ def _to_a_shell_elsewhere(reading: CallReading, settings: Settings) -> Iterator[
             continue
         for script in own_scripts(reading):
             for command in script.commands[target.command : target.command + 1]:
-                name = ""
-                if command.words:
-                    name = name_of(command.words[0].plain)
-                if name in _SSH:
-                    given = ssh_line(command.words[1:]).operands[1:]
-                else:
-                    given = []
-                is_shell = bool(given) and name_of(given[0].plain) in _FED_SHELLS and _is_fed(given[1:])
-                risk = None
-                if is_shell:
-                    risk = _of_host("remote-elsewhere", source.target, settings)
-                if risk is not None:
-                    yield risk
+                given = ssh_line(command.words[1:]).operands[1:] if called(command) in _SSH else []
+                if given and name_of(given[0].plain) in _FED_SHELLS and _is_fed(given[1:]):
+                    yield from _of_host("remote-elsewhere", source.target, settings)
 
 
 _FED_SHELLS = programs_with("runs-input")

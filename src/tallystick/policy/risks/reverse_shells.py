@@ -17,7 +17,7 @@ from tallystick.intent.shell.read import read_script
 from tallystick.intent.shell.targets import path_of, socket_of
 from tallystick.model.script import Command, Role, Script, Word
 from tallystick.policy.calls.reading import CallReading
-from tallystick.policy.risks.programs import inner_texts, name_of
+from tallystick.policy.risks.programs import inner_texts, name_of, reaching
 from tallystick.policy.risks.received_code import joins_a_shell
 from tallystick.policy.risks.risk import Risk
 from tallystick.policy.settings import Settings
@@ -30,7 +30,6 @@ SHELLS = programs_with("shell")
 _INTERPRETERS = programs_with("interactive-interpreter")
 TALKERS = programs_with("joins-connection")
 _READS = programs_with("reads-connection")
-_MOST_STEPS = 200
 _HINTS = ("/dev/tcp", "/dev/udp", "nc", "socat", "telnet", "openssl")
 
 
@@ -66,7 +65,7 @@ def _of_script(script: Script) -> Iterator[Risk]:
 
 def _talks(command: Command, name: str, commands: tuple[Command, ...]) -> Iterator[Risk]:
     """A program that talks to a host: what it is joined with."""
-    if any(is_open_shell(commands[n]) for n in _before(command, commands)):
+    if any(map(is_open_shell, reaching(command.inputs, commands))):
         yield Risk("reverse-shell", name)
     if name not in NETCATS and name != "socat":
         return
@@ -91,17 +90,6 @@ def _over_websocket(command: Command) -> Iterator[Risk]:
             name = name_of(next(iter(split_words(rest)), ""))
             is_shell = name in SHELLS or name.rstrip("0123456789.") in _INTERPRETERS
             yield Risk("reverse-shell" if is_shell else "network-program", f"websocat {word.plain}"[:200])
-
-
-def _before(command: Command, commands: tuple[Command, ...]) -> Iterator[int]:
-    """The commands whose output reaches a command, also through others."""
-    left, seen = list(command.inputs), set[int]()
-    while left and len(seen) < _MOST_STEPS:
-        at = left.pop()
-        if at not in seen and at < len(commands):
-            seen.add(at)
-            yield at
-            left += commands[at].inputs
 
 
 def _sockets(command: Command) -> Iterator[str]:
