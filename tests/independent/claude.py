@@ -1,0 +1,272 @@
+"""Claude Code's transcript: `uuid` and `parentUuid` link the lines; a queue beside them holds prompts that waited."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, deque
+from typing import Any
+
+from tests.independent.facts import Edit, History, Request
+from tests.independent.lines import Lines, text_of
+
+__all__ = ("read",)
+
+_EDITORS = {"Edit": "file_path", "Write": "file_path", "MultiEdit": "file_path", "NotebookEdit": "notebook_path"}
+_ADDED = re.compile(
+    r"<(system-reminder|ide_opened_file|ide_selection|ide_diagnostics|user-prompt-submit-hook)\b.*?</\1>", re.DOTALL
+)
+_NOT_ASKED = (
+    "[Request interrupted",
+    "<local-command-",
+    "<bash-",
+    "Caveat: The messages below were generated",
+    "<user-memory-input>",
+)
+_DONE = ("<task-notification", "<agent-notification", "<background-task", "<bash-notification", "<monitor-event")
+_SAID = "the user said:\n"
+_REFUSED = (
+    "The user doesn't want to",
+    "The tool use was rejected",
+    "Permission to use",
+    "Permission for this",
+    "PreToolUse:",
+    "Claude requested permissions",
+)
+
+
+def read(lines: Lines) -> History:
+    history = History("claude-code", bad_lines=lines.bad)
+    _Reading(history, lines).run()
+    return history
+
+
+class _Reading:
+    """One pass over the file. `at` maps a line's uuid to the request that holds after it."""
+
+    def __init__(self, history: History, lines: Lines) -> None:
+        self.history = history
+        self.lines = lines
+        self.at: dict[str, Request | None] = {}
+        self.main: Request | None = None
+        self.began: dict[str, Request | None] = {}
+        self.usage: dict[str, dict[str, Any]] = {}
+        self.tools: dict[str, tuple[str, Request | None]] = {}
+        self.queue: deque[str] = deque()
+        self.delivered: Request | None = None
+        self.sides: dict[str, Request] = {}
+        self.seen: set[str] = set()
+        self.attached = Counter(
+            text_of(attachment.get("prompt"))
+            for _, line in lines
+            if (attachment := _dict(line.get("attachment"))).get("type") == "queued_command"
+        )
+        self.local = {
+            str(line.get("parentUuid"))
+            for _, line in lines
+            if line.get("type") == "user"
+            and text_of(_dict(line.get("message")).get("content")).startswith("<local-command-std")
+        }
+
+    def run(self) -> None:
+        for number, line in self.lines:
+            self.history.session = self.history.session or str(line.get("sessionId") or "")
+            uuid = line.get("uuid")
+            if uuid in self.seen:
+                continue
+            if isinstance(uuid, str):
+                self.seen.add(uuid)
+            match line.get("type"):
+                case "user":
+                    self.user(number, line)
+                case "assistant":
+                    self.assistant(number, line)
+                case "attachment":
+                    self.attachment(number, line)
+                case "queue-operation":
+                    self.queued(number, line)
+                case "progress":
+                    self.progress(number, line)
+                case _:
+                    self.keep(line, self.before(line))
+        self.history.tokens = _sum(self.usage.values())
+
+    # Which request holds.
+
+    def before(self, line: dict[str, Any]) -> Request | None:
+        parent = line.get("parentUuid") or line.get("logicalParentUuid")
+        if parent in self.at:
+            return self.at[parent]
+        return None if line.get("isSidechain") else self.main
+
+    def keep(self, line: dict[str, Any], request: Request | None) -> None:
+        if isinstance(line.get("uuid"), str):
+            self.at[line["uuid"]] = request
+            if not line.get("isSidechain") and line.get("type") != "progress":
+                self.main = request
+
+    def ask(self, number: int, kind: str, text: str, above: Request | None) -> Request:
+        request = Request(number, kind, text, above)
+        self.history.requests.append(request)
+        return request
+
+    # The kinds of lines.
+
+    def user(self, number: int, line: dict[str, Any]) -> None:
+        held = self.before(line)
+        content = _dict(line.get("message")).get("content")
+        blocks = [b for b in content if isinstance(b, dict)] if isinstance(content, list) else []
+        results = [b for b in blocks if b.get("type") == "tool_result"]
+        for block in results:
+            held = self.result(number, line, block, held)
+        text = text_of(content)
+        if results and not line.get("isMeta"):
+            said = _ADDED.sub("", text).strip()
+            if said and not said.startswith(_NOT_ASKED):
+                held = self.ask(number, "queued", said, held)
+        if not results:
+            kind, said = self.kind(line, text, blocks)
+            if kind:
+                held = self.ask(number, kind, said, held)
+        self.keep(line, held)
+        self.ends(line, text)
+
+    def ends(self, line: dict[str, Any], text: str) -> None:
+        if not line.get("isSidechain"):
+            self.history.status = "interrupted" if text.startswith("[Request interrupted") else "ended"
+
+    def kind(self, line: dict[str, Any], text: str, blocks: list[dict[str, Any]]) -> tuple[str, str]:
+        said = _ADDED.sub("", text).strip()
+        if line.get("isCompactSummary"):
+            return "continuation", said
+        if said.startswith("Stop hook feedback:"):
+            return "hook", said
+        if line.get("isMeta") or said.startswith(_NOT_ASKED):
+            return "", said
+        if said.startswith(("<command-name>", "<command-message>")):
+            return ("" if line.get("uuid") in self.local else "command"), said
+        if said.startswith(_DONE):
+            return "notification", said
+        if said.startswith("<teammate-message"):
+            return ("task" if 'teammate_id="team-lead"' in said[:200] else "notification"), said
+        if line.get("isSidechain"):
+            return "task", said
+        if said.startswith("Implement the following plan:"):
+            return "plan", said
+        if not said and not any(b.get("type") in {"image", "document"} for b in blocks):
+            return "", said
+        return "prompt", said
+
+    def result(self, number: int, line: dict[str, Any], block: dict[str, Any], held: Request | None) -> Request | None:
+        call = str(block.get("tool_use_id"))
+        words = text_of(block.get("content"))
+        failed = bool(block.get("is_error"))
+        refused = failed and (words.startswith(_REFUSED) or "hook error:" in words[:200])
+        self.history.outcomes[call] = ("refused" if refused else "failed") if failed else "ok"
+        name, _ = self.tools.get(call, ("", None))
+        if failed and words.startswith(_REFUSED) and _SAID in words:
+            return self.ask(number, "answer", words.split(_SAID, 1)[1].strip(), held)
+        if name == "ExitPlanMode" and words.startswith("User has approved"):
+            return self.ask(number, "plan", words, held)
+        if name == "AskUserQuestion" and not failed:
+            return self.ask(number, "answer", words, held)
+        return held
+
+    def assistant(self, number: int, line: dict[str, Any]) -> None:
+        message = _dict(line.get("message"))
+        held = self.before(line)
+        ident = str(message.get("id") or line.get("uuid"))
+        if ident not in self.began:
+            queued = self.delivered
+            if queued is not None and not line.get("isSidechain") and (held is None or held.line < queued.line):
+                held = queued
+            self.began[ident] = held
+        held = self.began[ident]
+        self.said(number, message, held)
+        self.keep(line, held)
+        if not line.get("isSidechain"):
+            self.history.status = "ended"
+
+    def said(self, number: int, message: dict[str, Any], held: Request | None) -> None:
+        if isinstance(message.get("usage"), dict) and message.get("model") != "<synthetic>":
+            self.usage[str(message.get("id"))] = message["usage"]
+        content = message.get("content")
+        for block in content if isinstance(content, list) else []:
+            if not isinstance(block, dict) or block.get("type") != "tool_use":
+                continue
+            call, name = str(block.get("id")), str(block.get("name"))
+            if call in self.tools:
+                continue
+            self.tools[call] = (name, held)
+            self.history.outcomes.setdefault(call, "open")
+            if name in _EDITORS:
+                path = str(_dict(block.get("input")).get(_EDITORS[name]) or "")
+                self.history.edits.append(Edit(number, call, name, (path,), held))
+
+    def attachment(self, number: int, line: dict[str, Any]) -> None:
+        held = self.before(line)
+        attachment = _dict(line.get("attachment"))
+        text = text_of(attachment.get("prompt"))
+        if attachment.get("type") == "queued_command":
+            done = attachment.get("commandMode") == "task-notification" or text.startswith(_DONE)
+            held = self.ask(number, "notification" if done else "queued", text, held)
+        elif attachment.get("type") == "hook_blocking_error" and "Stop" in str(attachment.get("hookEvent")):
+            held = self.ask(number, "hook", text_of(attachment.get("blockingError")), held)
+        self.keep(line, held)
+
+    def queued(self, number: int, line: dict[str, Any]) -> None:
+        """A prompt that leaves the queue by `remove` was given to the model between two calls, without a line of its own."""
+        match line.get("operation"):
+            case "enqueue":
+                self.queue.append(text_of(line.get("content")))
+            case "popAll":
+                self.queue.clear()
+            case "dequeue":
+                if self.queue:
+                    self.queue.popleft()
+            case "remove" if self.queue:
+                text = self.queue.popleft()
+                if self.attached[text]:
+                    self.attached[text] -= 1
+                elif text:
+                    kind = "notification" if text.startswith(_DONE) else "queued"
+                    above = max((r for r in (self.main, self.delivered) if r), key=lambda r: r.line, default=None)
+                    self.delivered = self.ask(number, kind, text, above)
+
+    def progress(self, number: int, line: dict[str, Any]) -> None:
+        """What a sub-agent does, where only its parent's file shows it."""
+        data = _dict(line.get("data"))
+        inner = _dict(data.get("message"))
+        message = _dict(inner.get("message"))
+        self.keep(line, self.before(line))
+        if data.get("type") != "agent_progress" or not message:
+            return
+        agent = str(data.get("agentId"))
+        if agent not in self.sides:
+            _, above = self.tools.get(str(line.get("parentToolUseID")), ("", None))
+            self.sides[agent] = self.ask(number, "task", str(data.get("prompt") or text_of(message.get("content"))), above)
+        if inner.get("type") == "assistant":
+            usage = dict(self.usage)
+            self.said(number, message, self.sides[agent])
+            self.usage = usage
+        elif inner.get("type") == "user":
+            for block in message.get("content") or []:
+                if isinstance(block, dict) and block.get("type") == "tool_result":
+                    self.result(number, inner, block, None)
+
+
+def _sum(usages: Any) -> dict[str, int]:
+    names = {
+        "input": "input_tokens",
+        "output": "output_tokens",
+        "cache_read": "cache_read_input_tokens",
+        "cache_write": "cache_creation_input_tokens",
+    }
+    total = dict.fromkeys(names, 0)
+    for usage in usages:
+        for ours, theirs in names.items():
+            total[ours] += int(usage.get(theirs) or 0)
+    return total
+
+
+def _dict(value: object) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
