@@ -134,7 +134,9 @@ class _Reading:
         if not line.get("isSidechain"):
             self.history.status = "interrupted" if text.startswith("[Request interrupted") else "ended"
 
-    def kind(self, line: dict[str, Any], text: str, blocks: list[dict[str, Any]]) -> tuple[str, str]:
+    def kind(  # noqa: PLR0911 a table of cases, one below the other
+        self, line: dict[str, Any], text: str, blocks: list[dict[str, Any]]
+    ) -> tuple[str, str]:
         said = _ADDED.sub("", text).strip()
         if line.get("isCompactSummary"):
             return "continuation", said
@@ -243,7 +245,9 @@ class _Reading:
         agent = str(data.get("agentId"))
         if agent not in self.sides:
             _, above = self.tools.get(str(line.get("parentToolUseID")), ("", None))
-            self.sides[agent] = self.ask(number, "task", str(data.get("prompt") or text_of(message.get("content"))), above)
+            self.sides[agent] = self.ask(
+                number, "task", str(data.get("prompt") or text_of(message.get("content"))), above
+            )
         if inner.get("type") == "assistant":
             usage = dict(self.usage)
             self.said(number, message, self.sides[agent])

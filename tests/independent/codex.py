@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 from typing import Any
@@ -28,7 +29,7 @@ _INJECTED = (
 )
 
 
-def read(lines: Lines) -> History:
+def read(lines: Lines) -> History:  # noqa: C901 one pass from top to bottom
     history = History("codex", bad_lines=lines.bad)
     evented = any(_dict(row.get("payload")).get("type") == "user_message" for _, row in lines)
     held: Request | None = None
@@ -86,10 +87,8 @@ def _call(history: History, number: int, payload: dict[str, Any], held: Request 
     if name == "request_user_input":
         _asked[call] = name
     if name == "apply_patch" or "*** Begin Patch" in words:
-        try:
+        with contextlib.suppress(ValueError):
             words = str(json.loads(words)) if name != "apply_patch" or words.startswith("{") else words
-        except ValueError:
-            pass
         paths = tuple(dict.fromkeys(p.strip() for p in _PATCHED.findall(words.replace("\\n", "\n"))))
         history.edits.append(Edit(number, call, name, paths, held))
     return held

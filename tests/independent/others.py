@@ -13,7 +13,7 @@ __all__ = ("read_copilot", "read_gemini", "read_opencode")
 _PATCHED = re.compile(r"^\*\*\* (?:Add File|Update File|Delete File|Move to): (.+)$", re.MULTILINE)
 
 
-def read_copilot(lines: Lines) -> History:
+def read_copilot(lines: Lines) -> History:  # noqa: C901, PLR0912 one pass from top to bottom
     history = History("copilot-cli", bad_lines=lines.bad)
     held: dict[str, Request | None] = {"": None}
     names: dict[str, tuple[str, Request | None]] = {}
@@ -50,7 +50,9 @@ def read_copilot(lines: Lines) -> History:
                 names[call] = (str(given.get("prompt") or name), held.get(agent))
                 history.outcomes[call] = "open"
                 if name in {"edit", "create", "apply_patch", "str_replace_editor"} and given.get("command") != "view":
-                    words = arguments if isinstance(arguments, str) else str(given.get("patch") or given.get("input") or "")
+                    words = (
+                        arguments if isinstance(arguments, str) else str(given.get("patch") or given.get("input") or "")
+                    )
                     paths = (str(given["path"]),) if given.get("path") else tuple(_PATCHED.findall(words))
                     history.edits.append(Edit(number, call, name, paths, held.get(agent)))
                 if name in {"ask_user", "exit_plan_mode"}:

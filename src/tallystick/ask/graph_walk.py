@@ -22,6 +22,7 @@ from tallystick.journal.read import read_at
 from tallystick.lineage.walk import Cut, CutReason, Edge, Limits, NodeId, NodeKind, Walked, walk
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Json
+from tallystick.sessions.asked import ERASED
 from tallystick.workspace.index import Index
 
 _TELLING = ("command", "path", "url", "uri", "query", "pattern", "prompt", "description", "resource")
@@ -44,6 +45,8 @@ def title_of(node: Node | None, said: str | None = None) -> str:
             words = said or _input_text(node.asked) or _input_text(node.effect)
             return " ".join(word for word in (_kind(node), words) if word)
         case RequestNode():
+            if node.is_erased:
+                return ERASED
             return node.prompt or node.title or "(no prompt of a human)"
         case SessionNode():
             return node.title or "(no prompt)"

@@ -72,6 +72,10 @@ class RequestNode(msgspec.Struct, frozen=True, kw_only=True):
     prompt: str | None
     title: str | None
     created_at_ms: int
+    kind: str | None = None
+    """A RequestKind; None: no one asked."""
+    is_erased: bool = False
+    """Somebody asked, and the words were erased."""
 
 
 class SessionNode(msgspec.Struct, frozen=True, kw_only=True):
@@ -106,7 +110,7 @@ _STEPS = (
 )
 _REQUESTS = (
     "SELECT r.request_id, r.session_id, r.n, r.hash, x.agent_id,"
-    f" substr(r.original_user_prompt, 1, {_TEXT}), substr(x.title, 1, {_TEXT}), r.created_at"
+    f" substr(r.original_user_prompt, 1, {_TEXT}), substr(x.title, 1, {_TEXT}), r.created_at, r.kind, r.is_erased"
     " FROM json_each(?) i CROSS JOIN requests r ON r.request_id = i.value"
     " JOIN sessions x ON x.session_id = r.session_id"
 )
@@ -141,7 +145,8 @@ def _step(row: Row) -> Node:
 
 
 def _request(row: Row) -> Node:
-    return RequestNode(**dict(zip(RequestNode.__struct_fields__, row, strict=True)))
+    *plain, erased = row
+    return RequestNode(**dict(zip(RequestNode.__struct_fields__, plain, strict=False)), is_erased=bool(erased))
 
 
 def _session(row: Row) -> Node:

@@ -149,6 +149,10 @@ class RequestRow(msgspec.Struct, frozen=True, kw_only=True):
     tool_calls: int
     failures: int
     total_tokens: int
+    kind: str | None = None
+    """A RequestKind."""
+    is_erased: bool = False
+    """The words of the prompt were erased."""
 
 
 class Indexed(msgspec.Struct, frozen=True):
@@ -278,10 +282,15 @@ def list_requests(graph: Graph, session: str) -> tuple[RequestRow, ...]:
     """The requests of a session, in order. Raises GraphError."""
     rows = graph.rows(
         "SELECT session_id, n, hash, original_user_prompt, final_response, created_at, completed_at, steps, tool_calls,"
-        " failures, total_tokens FROM requests WHERE session_id = ? AND n > 0 ORDER BY n",
+        " failures, total_tokens, kind, is_erased FROM requests WHERE session_id = ? AND n > 0 ORDER BY n",
         (session,),
     )
-    return tuple(RequestRow(**dict(zip(RequestRow.__struct_fields__, row, strict=True))) for row in rows)
+    return tuple(_request_row(row) for row in rows)
+
+
+def _request_row(row: Row) -> RequestRow:
+    *plain, erased = row
+    return RequestRow(**dict(zip(RequestRow.__struct_fields__, plain, strict=False)), is_erased=bool(erased))
 
 
 def indexed_sessions(graph: Graph) -> tuple[Indexed, ...]:

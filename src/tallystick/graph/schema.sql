@@ -22,7 +22,7 @@ CREATE TABLE sessions (
     last TEXT,
     model TEXT,                             -- the newest one named
     cwd TEXT,
-    title TEXT,                             -- the first line of the first prompt
+    title TEXT,                             -- what the first prompt asked, in one line
     title_rank INTEGER NOT NULL,            -- 2: what a human asked; 1: the task that a parent gave; 0: other text
     status TEXT NOT NULL,                   -- active (someone is there), merged, discarded, completed, failed
     goal TEXT,                              -- what it is for, in the words of whoever began it
@@ -109,7 +109,9 @@ CREATE TABLE requests (
     tool_calls INTEGER NOT NULL,
     failures INTEGER NOT NULL,
     file_intents INTEGER NOT NULL,
-    network_intents INTEGER NOT NULL
+    network_intents INTEGER NOT NULL,
+    kind TEXT,                              -- prompt, queued, command, plan, answer, task, hook, schedule; continuation: of the session before
+    is_erased INTEGER NOT NULL              -- 1: somebody asked, and the words were erased
 );
 CREATE INDEX requests_session ON requests (session_id, n);
 CREATE INDEX requests_created ON requests (created_at);

@@ -161,6 +161,8 @@ class RequestState(msgspec.Struct, array_like=True):
     failures: int = 0
     file_intents: int = 0
     network_intents: int = 0
+    kind: str | None = None
+    is_erased: int = 0
 
 
 class EventRow(msgspec.Struct, array_like=True):

@@ -12,6 +12,7 @@ __all__ = [
     "plain_text",
     "raw",
     "recorded",
+    "request",
     "script",
     "step",
     "table",

@@ -22,6 +22,7 @@ from tallystick.model.ids import SessionId
 from tallystick.model.moments import normal_time
 from tallystick.model.raw import Raw
 from tallystick.model.recorded import Recorded
+from tallystick.model.request import opened_kind
 from tallystick.model.step import Input, Json, Ref, Source, Step
 from tallystick.recording.coerce import as_sealed, comparable, fit_raw, fit_values
 from tallystick.recording.corroboration import is_unnamed
@@ -36,7 +37,6 @@ from tallystick.sessions.checkpoints import Checkpoints
 from tallystick.sessions.origins import OPENING, as_revised, is_revised_opening
 from tallystick.sessions.spending import Used
 from tallystick.sessions.states import Status, end_status, is_there, open_status, word_of_end
-from tallystick.state.steps import opens_request
 
 OnStep = Callable[[Recorded], None]
 _MOST_CHANGES = 62
@@ -121,7 +121,7 @@ class SessionRecord:
             if step.unloaded and self._events.needs_blobs(source_id):
                 step = read_line(self.archive.home, text, load_blobs=True)
             self._events.take(n, source_id, tells, step)
-        if opens_request(step):
+        if opened_kind(step.type, step.meta) is not None:
             self.request = n
         elif step.type == "session_end":
             self._see_end(step.meta)

@@ -2,6 +2,7 @@
 
 __all__ = [
     "anomalies",
+    "asked",
     "checkpoints",
     "compactions",
     "configuration",

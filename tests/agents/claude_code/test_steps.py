@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import base64
 
+from tallystick.model.request import opened_kind
 from tests.agents.claude_lines import (
     Line,
     assistant,
@@ -33,7 +34,6 @@ PIXEL_TEXT = base64.b64encode(PIXEL).decode()
         ("<task-notification>\n<task-id>b1</task-id>", {}, "notification"),
         ("It is done", {"origin": {"kind": "task-notification"}}, "notification"),
         ("hello from next door", {"turnOrigin": "peer"}, "notification"),
-        ("Stop hook feedback:\n- run the tests", {"isMeta": True}, "injected"),
         ("continue", {"promptSource": "system"}, "injected"),
         ("[Request interrupted by user for tool use]", {}, "injected"),
         ("This session is being continued from a previous conversation that ran out of context.", {}, "summary"),
@@ -127,3 +127,78 @@ def test_attachments_say_what_the_model_was_shown() -> None:
     assert step.type == "system"
     assert step.meta == {"subtype": "nested_memory", "origin": "attachment"}
     assert step.values == {"content.text": f"<reminder>{shown}</reminder>", "content.attachment": {"path": "/a"}}
+
+
+@each(
+    "content, members, kind",
+    [
+        ("Fix the bug", {}, "prompt"),
+        ("<command-message>review</command-message>\n<command-name>/review</command-name>", {}, "command"),
+        ("<command-name>/model</command-name>\n<command-message>model</command-message>", {}, None),
+        ("Implement the following plan:\n\n# Faster tests", {}, "plan"),
+        ('<teammate-message teammate_id="team-lead">\nWrite the tests.\n</teammate-message>', {}, "task"),
+        ('<teammate-message teammate_id="tester">\nDone.\n</teammate-message>', {}, None),
+        ("Stop hook feedback:\n- run the tests", {"isMeta": True}, "hook"),
+        ("<task-notification>\n<task-id>b1</task-id>", {}, None),
+        ("This session is being continued from a previous conversation.", {"isCompactSummary": True}, None),
+    ],
+)
+def test_a_request_is_of_its_kind(content: str, members: Line, kind: str | None) -> None:
+    step = one(read(user("u", None, content, **members)), "u")
+    assert opened_kind(step.type, step.meta) == kind
+    assert step.opens_request is (kind is not None)
+
+
+def test_words_beside_a_result_are_a_prompt_that_was_typed_while_the_tool_ran() -> None:
+    block = {"type": "tool_result", "tool_use_id": "c1", "content": "ok"}
+    beside = {"type": "text", "text": "and test it"}
+    events = read(user("u1", None, "go"), assistant("a1", "u1", call("c1")), user("u2", "a1", [block, beside]))
+    step = one(events, "u2/1")
+    assert (step.values["content.text"], opened_kind(step.type, step.meta)) == ("and test it", "queued")
+
+
+def test_what_a_person_says_in_a_result_is_a_request_after_it() -> None:
+    refused = "The user doesn't want to proceed with this tool use. To tell you how to proceed, the user said:\nUse B."
+    answer = result("u2", "a1", "c1", refused, is_error=True)
+    step = one(read(user("u1", None, "go"), assistant("a1", "u1", call("c1")), answer), "c1/answer")
+    assert (step.values["content.text"], opened_kind(step.type, step.meta)) == ("Use B.", "answer")
+    assert step.opens_request
+
+
+def queue(operation: str, text: str | None = None) -> Line:
+    line: Line = {"type": "queue-operation", "operation": operation, "timestamp": "2026-01-01T00:00:00Z"}
+    return {**line, "sessionId": "s", **({} if text is None else {"content": text})}
+
+
+def test_a_prompt_that_leaves_the_queue_while_claude_works_is_given_before_the_next_message() -> None:
+    steps = steps_of(
+        read(
+            user("u1", None, "go"),
+            assistant("a1", "u1", call("c1")),
+            queue("enqueue", "also the docs"),
+            result("u2", "a1", "c1"),
+            queue("remove"),
+            assistant("a3", "a1", "Looking."),
+            assistant("a2", "u2", "Sure.", of="m2"),
+        )
+    )
+    texts = [step.values.get("content.text") for step in steps if step.type in ("user", "assistant")]
+    assert texts == ["go", "Looking.", "also the docs", "Sure."]
+    (queued,) = [step for step in steps if step.values.get("content.text") == "also the docs"]
+    assert opened_kind(queued.type, queued.meta) == "queued"
+    assert queued.opens_request
+
+
+@each("operation", ["dequeue", "popAll"])
+def test_a_prompt_that_leaves_the_queue_otherwise_is_said_in_a_line_of_its_own(operation: str) -> None:
+    events = read(user("u1", None, "go"), queue("enqueue", "later"), queue(operation), assistant("a1", "u1", "Sure."))
+    assert [step.source_id for step in steps_of(events) if step.type == "user"] == ["u1"]
+
+
+@each("is_shown_first", [True, False])
+def test_a_prompt_that_an_attachment_shows_is_recorded_once(is_shown_first: bool) -> None:
+    attachment = {"type": "queued_command", "prompt": "also the docs", "commandMode": "prompt"}
+    shows = said("attachment", "t1", "u1", attachment=attachment)
+    leaves = [shows, queue("remove")] if is_shown_first else [queue("remove"), shows]
+    events = read(user("u1", None, "go"), queue("enqueue", "also the docs"), *leaves, assistant("a1", "t1", "Sure."))
+    assert [step.source_id for step in steps_of(events) if step.type == "user"] == ["u1", "t1"]

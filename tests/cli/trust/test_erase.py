@@ -40,3 +40,16 @@ def test_what_cannot_be_erased_is_refused(tally: Tally, full: Path) -> None:
     assert tally("erase", "a42b3437:47", "--field", "output", "--reason", "x").exit_code == 64
     assert tally("erase", "a42b3437:47", "--reason", "x").exit_code == 64
     assert tally("erase", "a42b3437:47", "--field", "content.output").exit_code == 64
+
+
+def test_the_title_of_a_session_whose_first_prompt_was_erased_is_no_other_prompt(
+    tally: Tally, tally_json: TallyJson, full: Path
+) -> None:
+    shown = tally_json("session", "show", "a42b3437")
+    first = shown["requests"][0]
+    assert first["prompt"].startswith(shown["session"]["title"])
+    assert tally("erase", f"a42b3437:{first['n']}", "--field", "content.text", "--reason", "asked").exit_code == 0
+    after = tally_json("session", "show", "a42b3437")
+    assert after["session"]["title"] == "(erased)"
+    assert (after["requests"][0]["prompt"], after["requests"][0]["is_erased"]) == (None, True)
+    assert "(erased)" in tally("session", "show", "a42b3437").stdout

@@ -184,6 +184,59 @@ def test_the_title_is_the_first_line_of_the_first_prompt(graph: Graph, session: 
     assert row_of(graph, session).title == "fix the bug"
 
 
+@pytest.mark.parametrize(
+    ("first", "meta", "title"),
+    [
+        ("Implement the following plan:\n\n# Faster tests", {"asks": "plan"}, "Faster tests"),
+        ("<command-name>/review</command-name>", {"origin": "command", "asks": "command"}, "/review"),
+        ("<command-name>/clear</command-name>", {"origin": "command"}, "then this"),
+        ("This session is being continued", {"origin": "summary"}, "then this"),
+        ("Stop hook feedback: no", {"origin": "injected", "asks": "hook"}, "then this"),
+        ("Yes", {"origin": "answer", "asks": "answer"}, "then this"),
+        ("Write tests", {"origin": "parent", "asks": "task"}, "then this"),
+    ],
+)
+def test_the_title_is_what_was_asked(
+    graph: Graph, session: Session, first: str, meta: dict[str, Json], title: str
+) -> None:
+    session.add("user", meta, text=first)
+    session.prompt("then this")
+    assert row_of(graph, session).title == title
+
+
+def test_words_that_no_one_asked_with_are_no_title(graph: Graph, session: Session) -> None:
+    session.add("user", {"origin": "summary"}, text="This session is being continued")
+    session.add("user", {"origin": "command"}, text="<local-command-stdout>done</local-command-stdout>")
+    assert row_of(graph, session).title is None
+
+
+def test_a_request_has_its_kind(graph: Graph, session: Session) -> None:
+    session.prompt("go")
+    session.add("user", {"origin": "command", "asks": "command"}, text="<command-name>/x</command-name>")
+    session.add("tool_call", {"request": 2})
+    session.add("user", {"origin": "answer", "asks": "answer"}, text="B")
+    session.add("user", {"origin": "notification"}, text="a task is done")
+    found = requests_of(graph, session)
+    assert [(row.kind, row.prompt, row.tool_calls) for row in found] == [
+        ("prompt", "go", 0),
+        ("command", "/x", 1),
+        ("answer", "B", 0),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("session_kind", "kind"), [("root", None), ("child", "task"), ("continuation", "continuation")]
+)
+def test_what_nothing_in_the_session_asked_for_has_the_kind_of_the_session(
+    graph: Graph, session_kind: str, kind: str | None
+) -> None:
+    session = Session("own id")
+    session.begin(session_kind)
+    session.add("tool_call", {"tool": "Bash"}, args={"command": "touch a"})
+    project(graph, [session.journal()])
+    assert graph.rows("SELECT n, kind FROM requests") == [(0, kind)]
+
+
 def test_where_nobody_typed_a_prompt_the_task_is_the_title(graph: Graph, session: Session) -> None:
     session.add("user", {"origin": "parent"}, text=[{"type": "text", "text": "x" * 500}])
     assert row_of(graph, session).title == "text"

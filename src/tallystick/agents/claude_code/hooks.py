@@ -6,15 +6,20 @@ The payload names tool calls by the model's ids, so that hooks and transcript ag
 
 from __future__ import annotations
 
+import re
+
 from msgspec.structs import replace
 
+from tallystick.agents.claude_code.lines import asks_of
 from tallystick.agents.claude_code.results import added_by, failed_with
 from tallystick.agents.hooks import SILENT, UNNAMED, HookCommand, Payload, Reply, SettingsFile, hook_files, hooks_of
 from tallystick.agents.hooks.answers import permission_reply
 from tallystick.agents.hooks.asks import answer_to
 from tallystick.agents.hooks.payload import Said, payload_of
+from tallystick.agents.kit.answers import with_answer
 from tallystick.agents.kit.outcomes import ended
 from tallystick.model.decision import Call, Decision
+from tallystick.model.request import ASKS, RequestKind, opened_kind
 from tallystick.model.step import Event, Json, Opening, Ref, SessionKind, Source, Step
 
 NAME = "claude-code"
@@ -27,6 +32,7 @@ _TIMEOUT_SECONDS = 10
 _ASKS_NOBODY = "bypassPermissions"
 """In this mode a shell call that we want asked about just runs (observed)."""
 _NOT_TYPED = "<task-notification>"
+_COMMAND = re.compile(r"/[\w:.-]+(?:\s|\Z)")
 
 
 def settings(*, project: bool) -> tuple[SettingsFile, ...]:
@@ -107,7 +113,7 @@ def _events(said: Said, name: str, root: str, session: str) -> list[Event]:
     make = _STEPS.get(name)
     if make is None:
         return []
-    return [make(said, root, session)]
+    return list(with_answer(NAME, make(said, root, session)))
 
 
 def _call(said: Said, session: str) -> Call:
@@ -133,14 +139,18 @@ def _prompt(said: Said, root: str, session: str) -> Step:
     source_id = None
     if typed and said.text("prompt_id"):
         source_id = f"{UNNAMED}{said.text('prompt_id')}"
-    step = _step(said, session, "user", source_id, {} if typed else {"origin": "notification"}, text=text)
-    if typed:
-        return _opened(step)
-    return step
+    step = _step(said, session, "user", source_id, _prompt_meta(text, typed=typed), text=text)
+    return replace(step, opens_request=opened_kind(step.type, step.meta) is not None)
 
 
-def _opened(step: Step) -> Step:
-    return replace(step, opens_request=True)
+def _prompt_meta(text: str, *, typed: bool) -> dict[str, Json]:
+    """Where a prompt comes from, as its transcript has it: a slash command is a request of its kind."""
+    if not typed:
+        return {"origin": "notification"}
+    if _COMMAND.match(text):
+        return {"origin": "command", ASKS: RequestKind.COMMAND}
+    kind = asks_of(text)
+    return {} if kind is None else {ASKS: kind}
 
 
 def _tool_call(said: Said, root: str, session: str) -> Step:

@@ -10,6 +10,7 @@ from tallystick.agents.claude_code.blocks import Parts
 from tallystick.agents.kit.columns import known
 from tallystick.agents.kit.reading import dict_of, int_of, list_of, text_of
 from tallystick.agents.kit.spelling import names, words
+from tallystick.model.request import ASKS
 from tallystick.model.step import Json
 
 BOOKKEEPING = frozenset(words("claude-code", "bookkeeping"))
@@ -22,6 +23,9 @@ _ENVELOPE = frozenset(words("claude-code", "envelope"))
 
 _BEGINNINGS = tuple(names("claude-code", "openings").items())
 """How prompts begin that no human typed, and where they come from."""
+
+_ASKS = tuple(names("claude-code", "asks").items())
+"""How requests begin that are of another kind than a prompt."""
 
 
 def origin_of(line: dict[str, Json], text: str, *, in_child: bool) -> str | None:
@@ -46,10 +50,17 @@ def origin_of(line: dict[str, Json], text: str, *, in_child: bool) -> str | None
     return None
 
 
+def asks_of(text: str) -> str | None:
+    """The kind of the request that a prompt is, None for one as it was typed and for what asks for nothing."""
+    start = text[:120].lstrip()
+    return next((kind for beginning, kind in _ASKS if start.startswith(beginning)), None)
+
+
 def prompt_meta(line: dict[str, Json], origin: str | None, text: str) -> dict[str, Json]:
     """The members of a `user` step."""
     meta: dict[str, Json] = {
         "origin": origin,
+        ASKS: None if origin == "summary" else asks_of(text),
         "run": text_of(line.get("promptId")),
         "permission_mode": text_of(line.get("permissionMode")),
         "prompt_source": text_of(line.get("promptSource")),
@@ -57,6 +68,12 @@ def prompt_meta(line: dict[str, Json], origin: str | None, text: str) -> dict[st
     if text.startswith("[Request interrupted by user"):
         meta["interrupted"] = True
     return known(meta)
+
+
+def queued_text_origin(text: str) -> str | None:
+    """Where a text comes from that waited in the queue; None for a prompt that a human typed."""
+    start = text[:120].lstrip()
+    return next((origin for beginning, origin in _BEGINNINGS if start.startswith(beginning)), None)
 
 
 def queued_origin(attachment: dict[str, Json]) -> str | None:

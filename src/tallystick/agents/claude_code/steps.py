@@ -11,18 +11,22 @@ from collections.abc import Mapping
 import msgspec
 
 from tallystick.agents.claude_code.blocks import Parts, output_of, prompt_values, texts_of
+from tallystick.agents.claude_code.draft import Draft, Place
 from tallystick.agents.claude_code.lines import (
     attachment_members,
     origin_of,
     prompt_meta,
     queued_origin,
+    queued_text_origin,
     system_members,
 )
 from tallystick.agents.claude_code.results import added_by, kept_output, result_meta
-from tallystick.agents.claude_code.thread import Draft, Place, Thread
-from tallystick.agents.claude_code.tree import where
+from tallystick.agents.claude_code.thread import Thread
+from tallystick.agents.claude_code.tree import AGENT, where
+from tallystick.agents.kit.answers import said_in
 from tallystick.agents.kit.columns import known
 from tallystick.agents.kit.reading import blocks_of, dict_of, text_of
+from tallystick.model.request import opened_kind
 from tallystick.model.step import Json
 
 OUTPUTS = ("{stem}/tool-results/*", "../tool-results/*")
@@ -70,18 +74,20 @@ def prompt(line: Line, blocks: list[Json], source_id: str, *, beside_results: bo
     parts = Parts()
     text = texts_of(blocks)
     origin = origin_of(line.json, text, in_child=line.thread.is_child)
+    meta = prompt_meta(line.json, origin, text)
     if origin is None and beside_results:
-        origin = "injected"
-    draft = line.draft("user", source_id, prompt_meta(line.json, origin, text), prompt_values(blocks, parts))
+        meta["queued"] = True
+    draft = line.draft("user", source_id, meta, prompt_values(blocks, parts))
     draft.raw = parts.raw
-    if origin is None:
+    draft.opens_request = opened_kind(draft.type, draft.meta) is not None
+    if draft.opens_request and not beside_results:
         _by_human(line, draft)
     return draft
 
 
 def _by_human(line: Line, draft: Draft) -> None:
     """A prompt opens a request; it says where it was given if that is another folder or branch than before."""
-    draft.opens_request = draft.branches = True
+    draft.branches = True
     here = where(line.json)
     if here and here != line.thread.where:
         draft.values |= {key: value for key, value in here.items() if line.thread.where.get(key) != value}
@@ -97,6 +103,26 @@ def queued(line: Line, attachment: dict[str, Json]) -> Draft:
     draft = line.draft("user", line.id, known(meta), prompt_values(blocks, parts))
     draft.raw = parts.raw
     draft.opens_request = origin is None
+    return draft
+
+
+def waited(line: Line, text: str, since: str) -> Draft:
+    """A text that left the queue while the agent worked, of which the file has no line but the queue's own."""
+    origin = queued_text_origin(text)
+    meta: dict[str, Json] = {"origin": origin, "queued": True}
+    draft = line.draft("user", f"{line.thread.root}/queued/{since}", known(meta), {"content.text": text})
+    draft.opens_request = origin is None
+    return draft
+
+
+def answer(line: Line, result: Draft) -> Draft | None:
+    """What a person said in a call's result: the answer to a question, yes to a plan, what to do instead of the call."""
+    found = said_in(AGENT, result.meta, result.values)
+    called = text_of(result.meta.get("corr"))
+    if found is None or called is None:
+        return None
+    draft = line.draft("user", f"{called}/answer", found.meta, {"content.text": found.text})
+    draft.opens_request = draft.follows = True
     return draft
 
 

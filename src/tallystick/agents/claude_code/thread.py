@@ -9,14 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import islice
-from typing import TypeAlias, TypeVar
+from typing import TypeVar
 
 import msgspec
 
-from tallystick.model.step import Input, Json, Ref, Step
-
-Place: TypeAlias = tuple[str, str]
-"""A session as it is recorded, and a source id in it."""
+from tallystick.agents.claude_code.draft import Draft, Place
+from tallystick.agents.claude_code.queue import Queue
+from tallystick.model.step import Json, Ref, Step
 
 MOST_REMEMBERED = 100_000
 _MOST_HELD = 2_000
@@ -32,30 +31,6 @@ def newest(memory: dict[str, _V], most: int = MOST_REMEMBERED) -> dict[str, _V]:
     if len(memory) < most:
         return memory
     return dict(islice(memory.items(), most // 2, None))
-
-
-class Draft(msgspec.Struct):
-    """A step whose place in the graph is not settled yet."""
-
-    type: str
-    source_id: str
-    line_id: str
-    """What it is called if `source_id` has been given away in this file."""
-    ts: str | None
-    meta: dict[str, Json]
-    values: dict[str, Json]
-    raw: dict[str, bytes] = {}
-    parent: Place | None = None
-    follows: bool = False
-    """It comes after the step before it, whatever its line names as parent."""
-    branches: bool = False
-    """It may go back to an earlier step: a prompt after a rewind."""
-    call: Place | None = None
-    """The call that it answers."""
-    joins: str | None = None
-    """The agent id of the sub-agent whose work ends in it."""
-    opens_request: bool = False
-    input: Input | None = None
 
 
 class HeldLine(msgspec.Struct):
@@ -122,6 +97,7 @@ class Thread:
         self.is_child = bool(agent)
         self.shows_calls_only = shows_calls_only
         self.message: Message | None = None
+        self.queue = Queue()
         self.awaits_summary = False
         self.last: str | None = None
         """The source id of the last step handed out in `session`."""

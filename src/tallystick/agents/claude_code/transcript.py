@@ -12,9 +12,10 @@ from collections.abc import Callable, Iterator
 from tallystick.agents import Reader, Shape, SourceFile
 from tallystick.agents.claude_code import steps
 from tallystick.agents.claude_code.blocks import texts_of
+from tallystick.agents.claude_code.draft import Draft, Place
 from tallystick.agents.claude_code.lines import BOOKKEEPING, TITLES, call_meta, compaction_members
 from tallystick.agents.claude_code.steps import Call, Line
-from tallystick.agents.claude_code.thread import Draft, HeldLine, Message, Place, Places, Thread, newest
+from tallystick.agents.claude_code.thread import HeldLine, Message, Places, Thread, newest
 from tallystick.agents.claude_code.tree import AGENT, META, Tree, opening_meta, where
 from tallystick.agents.kit.reading import BadJson, bad_line, dict_of, duplicate_key_losses, loads, text_of
 from tallystick.agents.recognition import count_members, objects
@@ -61,6 +62,8 @@ class ClaudeReader:
         while any(thread.message is not None for thread in threads.values()):
             for thread in list(threads.values()):
                 self._complete(thread)
+        for thread in list(threads.values()):
+            self._deliver(thread)
         for (kind, of), line in self._named.items():
             self._name(kind, of, line)
         return iter(self._out)
@@ -76,6 +79,8 @@ class ClaudeReader:
             self._say(_SAID[kind], line, offset, size)
         elif kind == "progress":
             self._progress(line, offset, size)
+        elif kind == "queue-operation":
+            self._queue(line, offset, size)
         elif kind == "summary" or kind in TITLES:
             self._keep_name(kind, line, offset)
         else:
@@ -120,6 +125,22 @@ class ClaudeReader:
         self._pass_on(line, None, offset)
         inner = {key: value for key, value in line.items() if key not in ("data", "parentUuid", "uuid")}
         self._read(inner | shown | {"agentId": agent, "isSidechain": True, "isProgress": True}, offset, size)
+
+    def _queue(self, line: dict[str, Json], offset: int, size: int) -> None:
+        """A prompt that is removed from the queue was given to the model between two calls, without a line of its own."""
+        thread = self._tree.main(text_of(line.get("sessionId")))
+        ready = None if thread is None else thread.queue.operate(line)
+        if thread is None or ready is None:
+            self._pass_on(line, "queue-operation", offset)
+            return
+        at = Line(line, self._tree.id_at(offset, line), thread, None, size)
+        thread.queue.waiting.append(steps.waited(at, ready.text, ready.since))
+
+    def _deliver(self, thread: Thread) -> None:
+        """Hand out what left the queue and no other line told of."""
+        waiting, thread.queue.waiting = thread.queue.waiting, []
+        for draft in waiting:
+            self._emit(thread, draft)
 
     def _pass_on(self, line: dict[str, Json], kind: str | None, offset: int) -> None:
         """Count a line that is not an event. Lines that name it as parent follow its parent."""
@@ -195,8 +216,9 @@ class ClaudeReader:
 
     def _prompt(self, line: Line, draft: Draft) -> Place:
         thread = line.thread
-        if draft.opens_request:
+        if draft.branches:
             self._complete(thread)
+            self._deliver(thread)
             thread.awaits_summary = False
         elif draft.meta.get("origin") == "summary" and line.json.get("isCompactSummary") is True:
             if not thread.awaits_summary and not thread.is_new:
@@ -219,7 +241,9 @@ class ClaudeReader:
             self._out.append(Loss(kind="original_file", detail=source_id))
         if called and draft.joins:
             self._tree.note_agent(draft.joins, called)
-        return self._put(line, draft)
+        place = self._put(line, draft)
+        answer = steps.answer(line, draft)
+        return place if answer is None else self._put(line, answer)
 
     def _assistant(self, line: Line) -> Place | None:
         message = dict_of(line.json.get("message"))
@@ -238,6 +262,7 @@ class ClaudeReader:
         thread = line.thread
         if thread.message is None or thread.message.id != message_id:
             self._complete(thread)
+            self._deliver(thread)
             goes_on = f"{message_id}/usage" in self._given
             follows = "parentUuid" not in line.json
             thread.message = Message(message_id, line.parent, follows, None, goes_on, [], [])
@@ -282,7 +307,10 @@ class ClaudeReader:
         return self._put(line, steps.system(line))
 
     def _attachment(self, line: Line) -> Place:
-        return self._put(line, steps.attachment(line))
+        draft = steps.attachment(line)
+        if draft.meta.get("queued") is True:
+            line.thread.queue.shown(text_of(draft.values.get("content.text")) or "")
+        return self._put(line, draft)
 
     def _compact(self, line: Line, source_id: str) -> Place:
         """The session ends with a compaction, and goes on as another."""

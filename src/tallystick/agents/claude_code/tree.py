@@ -12,7 +12,8 @@ from typing import TypeAlias
 import msgspec
 
 from tallystick.agents import SourceFile
-from tallystick.agents.claude_code.thread import Place, Places, Thread, newest
+from tallystick.agents.claude_code.draft import Place
+from tallystick.agents.claude_code.thread import Places, Thread, newest
 from tallystick.agents.kit.columns import known
 from tallystick.agents.kit.reading import BadJson, dict_of, loads, text_of
 from tallystick.model.step import Json, Opening, Ref, SessionKind

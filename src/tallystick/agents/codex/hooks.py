@@ -20,6 +20,7 @@ from tallystick.agents.hooks.answers import permission_reply
 from tallystick.agents.hooks.asks import answer_to
 from tallystick.agents.hooks.common_steps import Telling, unnamed
 from tallystick.agents.hooks.payload import payload_of
+from tallystick.agents.kit.answers import with_answer
 from tallystick.model.decision import Call, Decision
 from tallystick.model.step import Event, Json, Ref, Step
 
@@ -153,7 +154,7 @@ def _tool_result(telling: Telling) -> list[Event]:
         meta = from_output(output).meta()
     if isinstance(output, dict) and output.keys() <= _MCP_RESULT and isinstance(output.get("content"), list):
         meta, output = {"success": output.get("isError") is not True}, output["content"]
-    return [telling.result(tool, said.text("tool_use_id"), meta, output=output)]
+    return list(with_answer("codex", telling.result(tool, said.text("tool_use_id"), meta, output=output)))
 
 
 def _permission(telling: Telling) -> list[Event]:

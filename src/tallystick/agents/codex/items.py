@@ -13,6 +13,7 @@ import msgspec
 from tallystick.agents.codex.line import Line, known
 from tallystick.agents.codex.outcomes import Outcome, arguments, from_output
 from tallystick.agents.codex.thread import Thread
+from tallystick.agents.kit.answers import answer_in
 from tallystick.agents.kit.conversation import speaker
 from tallystick.agents.kit.losses import unknown
 from tallystick.agents.kit.media import take_out
@@ -22,6 +23,7 @@ from tallystick.model.step import Event, Json, Loss, SessionKind, Step
 
 _TEXTS = ("input_text", "output_text", "text", "summary_text", "reasoning_text")
 _OPENINGS = tuple(names("codex", "openings").items())
+_ASKS = tuple(names("codex", "asks").items())
 """How prompts begin that no one typed, for versions that do not say where a prompt comes from."""
 
 
@@ -161,8 +163,11 @@ def _prompt(thread: Thread, line: Line, step: Step) -> Iterator[Event]:
     yield from thread.responses.flush()
     if origin is None:
         thread.prompted()
-    meta = {**step.meta, **known(origin=origin, run=thread.responses.run)}
-    yield from thread.responses.told(msgspec.structs.replace(step, meta=meta, opens_request=origin is None))
+    start = (text_of(step.values.get("content.text")) or "").lstrip()
+    asks = next((kind for opening, kind in _ASKS if start.startswith(opening)), None)
+    meta = {**step.meta, **known(origin=origin, asks=asks, run=thread.responses.run)}
+    opens = origin is None or asks is not None
+    yield from thread.responses.told(msgspec.structs.replace(step, meta=meta, opens_request=opens))
 
 
 def mail(thread: Thread, line: Line) -> Iterator[Event]:
@@ -240,6 +245,8 @@ def _answer(thread: Thread, line: Line, output: Json) -> Iterator[Event]:
     values = {"content.output": given, **outcome.values()}
     step = thread.at(line, f"{call}/result").step("tool_result", meta, values, raw)
     yield from thread.responses.answered(step, call)
+    for answer in answer_in("codex", step):
+        yield from thread.responses.told(answer)
 
 
 def _speaker(payload: dict[str, Json]) -> tuple[str, str | None]:

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
-from tallystick.agents.copilot.session import Conversation, CopilotEvent
+from tallystick.agents.copilot.session import AGENT, Conversation, CopilotEvent
+from tallystick.agents.kit.answers import answer_in
 from tallystick.agents.kit.media import take_out
 from tallystick.agents.kit.outcomes import ended as ended_with
 from tallystick.agents.kit.reading import BadJson, dict_of, int_of, list_of, loads_text, text_of
@@ -81,7 +82,10 @@ def ended(talk: Conversation, line: CopilotEvent) -> Iterator[Event]:
         values["content.output"] = error.get("message")
     else:
         values["content.error"] = error.get("message")
-    yield talk.trail.along(talk.at(line, f"{call}/result").step("tool_result", meta, values, raw), answers=call)
+    step = talk.trail.along(talk.at(line, f"{call}/result").step("tool_result", meta, values, raw), answers=call)
+    yield step
+    for answer in answer_in(AGENT, step):
+        yield talk.trail.along(answer)
 
 
 def _output(result: dict[str, Json]) -> tuple[dict[str, Json], dict[str, bytes]]:

@@ -28,7 +28,11 @@ from tallystick.agents.kit.reading import BadJson, dict_of, events_of_object, in
 from tallystick.agents.kit.spelling import words
 from tallystick.agents.recognition import IN_ITS_PLACE, count_members, first_object
 from tallystick.catalog.agents import AGENTS
+from tallystick.model.request import ASKS, RequestKind, opened_kind
 from tallystick.model.step import Event, Json, Loss, Ref
+
+_MEANWHILE = ("steering", "queued")
+"""How a prompt is delivered that was typed while Copilot worked."""
 
 
 def user(talk: Conversation, line: CopilotEvent) -> Iterator[Event]:
@@ -39,9 +43,18 @@ def user(talk: Conversation, line: CopilotEvent) -> Iterator[Event]:
     text, sent = line.data.get("content"), line.data.get("transformedContent")
     attached, raw = take_out(line.data.get("attachments") or None)
     values = {"content.text": text, "content.sent": None if sent == text else sent, "content.attachments": attached}
-    meta = {"origin": origin, "run": line.text("interactionId")}
+    meta = {"origin": origin, ASKS: _asks(line, origin), "run": line.text("interactionId")}
     step = talk.at(line, line.id).step("user", meta, values, raw)
-    yield talk.trail.along(msgspec.structs.replace(step, opens_request=origin is None))
+    yield talk.trail.along(msgspec.structs.replace(step, opens_request=opened_kind(step.type, step.meta) is not None))
+
+
+def _asks(line: CopilotEvent, origin: str | None) -> RequestKind | None:
+    """The kind of the request, if it is not a prompt that was typed while Copilot was idle."""
+    if origin == "command":
+        return RequestKind.COMMAND
+    if origin is None and line.text("delivery") in _MEANWHILE:
+        return RequestKind.QUEUED
+    return None
 
 
 def _origin(line: CopilotEvent) -> str | None:

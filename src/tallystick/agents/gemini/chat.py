@@ -12,6 +12,7 @@ import msgspec
 
 from tallystick.agents.gemini.prompts import origin_of
 from tallystick.agents.kit import genai_parts as parts
+from tallystick.agents.kit.answers import answer_in
 from tallystick.agents.kit.columns import known
 from tallystick.agents.kit.losses import unknown
 from tallystick.agents.kit.media import take_out
@@ -238,7 +239,10 @@ class Chat:
         self._answered.add(call)
         outcome = _outcome(meta, inner, failed=failed)
         step = self._at(f"{call}/result", ts).step("tool_result", outcome, {**values, "content.output": inner}, raw)
-        yield self._trail.along(step, answers=call)
+        result = self._trail.along(step, answers=call)
+        yield result
+        for answer in answer_in("gemini", result):
+            yield self._trail.along(answer)
 
     def _at(self, source_id: str, ts: str | None) -> Point:
         return Point(self._session, source_id, ts)

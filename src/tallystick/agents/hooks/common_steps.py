@@ -11,6 +11,7 @@ import msgspec
 
 from tallystick.agents.hooks import UNNAMED
 from tallystick.agents.hooks.payload import Said
+from tallystick.agents.kit.answers import with_answer
 from tallystick.model.decision import Call
 from tallystick.model.step import Json, Opening, Ref, SessionKind, Source, Step
 
@@ -33,7 +34,7 @@ class Telling(msgspec.Struct, frozen=True, kw_only=True):
         make = makers.get(event or "")
         if make is None:
             return ()
-        return (make(self),)
+        return tuple(with_answer(self.agent, make(self)))
 
     def step(self, type_: str, source_id: str | None, meta: dict[str, Json], **content: Json) -> Step:
         """A step of the session; `content` are field values by their short names, None is left out."""

@@ -15,6 +15,7 @@ from tallystick.agents.kit.losses import unknown
 from tallystick.agents.kit.media import take_out
 from tallystick.agents.kit.point import Point
 from tallystick.agents.kit.reading import dict_of, int_of, list_of, text_of
+from tallystick.model.request import ASKS, RequestKind
 from tallystick.model.step import Event, Json, Loss, Step
 
 
@@ -96,7 +97,13 @@ def _prompt(message: Message, place: Place, typed: list[Part], others: list[Part
     origin = None
     if place.is_child and place.is_first:
         origin = "parent"
-    meta = {"origin": origin, "agent_role": message.data.get("agent"), **_model(dict_of(message.data.get("model")))}
+    asks = RequestKind.COMMAND if origin is None and not typed and _is_command(others) else None
+    meta = {
+        "origin": origin,
+        ASKS: asks,
+        "agent_role": message.data.get("agent"),
+        **_model(dict_of(message.data.get("model"))),
+    }
     values = {
         "content.text": "\n".join(text_of(part.data.get("text")) or "" for part in typed),
         "content.parts": parts or None,
@@ -104,6 +111,11 @@ def _prompt(message: Message, place: Place, typed: list[Part], others: list[Part
     }
     step = Point(place.session, message.id, message.time).step("user", meta, values, raw)
     return msgspec.structs.replace(step, opens_request=origin is None)
+
+
+def _is_command(others: list[Part]) -> bool:
+    """Whether a command of the user's asks for a sub-agent's work: no one typed its words."""
+    return any(part.type == "subtask" for part in others)
 
 
 def _attachment(part: dict[str, Json]) -> dict[str, Json]:

@@ -16,6 +16,7 @@ from tallystick.cli.steps import short
 from tallystick.display.amounts import cost_text, count_or_blank
 from tallystick.display.outcome import tokens_text
 from tallystick.display.text import cut, first_line, one_line, width_of
+from tallystick.sessions.asked import ERASED
 
 if TYPE_CHECKING:
     from tallystick.graph.queries import RequestRow, SessionRow
@@ -276,5 +277,11 @@ def _request_cells(requests: tuple[RequestRow, ...], width: int) -> Iterator[tup
             f"{request.steps:,}",
             f"{request.tool_calls:,}",
             count_or_blank(request.failures),
-            first_line(request.prompt or "", max(width - 66, 20)),
+            first_line(_asked(request), max(width - 66, 20)),
         )
+
+
+def _asked(request: RequestRow) -> str:
+    """The words of a request, after its kind if no one typed it as a prompt."""
+    words = ERASED if request.is_erased else request.prompt or ""
+    return words if request.kind in (None, "prompt") else f"[{request.kind}] {words}"

@@ -29,10 +29,20 @@ from tallystick.graph.times import milliseconds
 from tallystick.model.moments import microseconds
 from tallystick.model.plain_text import plain_text
 from tallystick.model.recorded import Recorded
+from tallystick.model.request import RequestKind, opened_kind
+from tallystick.sessions.asked import ERASED, asked_in, title_of
 from tallystick.sessions.origins import as_revised, is_revised_opening
 from tallystick.sessions.states import Moment, Status, after, end_status, is_there, open_status, word_of_end
 
-_TITLE_CHARACTERS = 200
+_PROMPT = "content.text"
+_TITLED = frozenset(
+    (RequestKind.PROMPT, RequestKind.QUEUED, RequestKind.COMMAND, RequestKind.PLAN, RequestKind.SCHEDULE)
+)
+"""Kinds of requests that say what a session is about."""
+_UNTITLED = frozenset(("summary", "injected", "notification", "command"))
+"""Origins of text in a prompt's place that no one asked with."""
+_INHERITED = {"child": RequestKind.TASK, "continuation": RequestKind.CONTINUATION, "fork": RequestKind.CONTINUATION}
+"""By the kind of a session, whose request it is that nothing in the session opened."""
 _MOST_WORDS = 1_000
 _TOKEN_COLUMNS = tuple(f"tokens_{kind}" for kind in TOKENS)
 
@@ -173,18 +183,27 @@ class SessionProjection:
 
     def _take_prompt(self, step: Recorded, row: StepRow, replaced: StepRow | None) -> None:
         text = _spoken_text(step)
-        if text is None:
-            return
-        if replaced is not None and "origin" not in step.meta:
-            self._touch(row.request, original_user_prompt=text)
-        rank = 2
-        if row.request != step.n:
-            rank = int(step.meta.get("origin") == "parent")
-        if rank == 1:
-            self._unasked().original_user_prompt = text
-        if self.state.title is None or rank > self.state.title_rank:
-            self.state.title = _first_line(text)
-            self.state.title_rank = rank
+        rank = self._rank(step, row)
+        if text is not None:
+            if replaced is not None and "origin" not in step.meta:
+                self._touch(row.request, original_user_prompt=asked_in(text))
+            if rank == 1 and row.request != step.n:
+                self._unasked().original_user_prompt = asked_in(text)
+        self._take_title(ERASED if _PROMPT in step.withheld else title_of(text or ""), rank)
+
+    def _rank(self, step: Recorded, row: StepRow) -> int:
+        """How well the words of a step say what the session is about: 2 if a person asked, 1 if another agent did."""
+        origin = step.meta.get("origin")
+        kind = opened_kind(step.type, step.meta)
+        if kind in _TITLED or (kind is None and row.request == step.n):
+            return 2
+        if kind is RequestKind.TASK or origin == "parent":
+            return 1
+        return -1 if kind is not None or origin in _UNTITLED else 0
+
+    def _take_title(self, title: str, rank: int) -> None:
+        if title and rank >= 0 and (self.state.title is None or rank > self.state.title_rank):
+            self.state.title, self.state.title_rank = title, rank
 
     # Sums -----------------------------------------------------------------------------------------------------------
 
@@ -234,7 +253,7 @@ class SessionProjection:
         if replaced is not None:
             return replaced.request
         twin = whole_or_none(step.meta.get("corroborates"))
-        if step.type == "user" and twin is None and not {"origin", "revises"} & step.meta.keys():
+        if opened_kind(step.type, step.meta) is not None:
             self._prompts[step.n] = step.n
             return step.n
         return self._prompt_at(twin if twin is not None else whole_or_none(step.meta.get("request")))
@@ -258,11 +277,13 @@ class SessionProjection:
         self.rows.requests[step.n] = RequestState(
             self.state.first_id + step.n,
             step.session,
-            original_user_prompt=_spoken_text(step),
+            original_user_prompt=_asked(step),
             created_at=at,
             last_at=at,
             n=step.n,
             hash=step.hash,
+            kind=opened_kind(step.type, step.meta),
+            is_erased=int(_PROMPT in step.withheld),
         )
 
     def _rate(self, request: RequestState, files: int, hosts: int) -> None:
@@ -278,7 +299,8 @@ class SessionProjection:
         found = self._find(0)
         if found is None:
             at = self.state.first_event_at
-            found = RequestState(self.state.first_id, self.state.session_id, created_at=at, last_at=at)
+            kind = _INHERITED.get(self.state.kind)
+            found = RequestState(self.state.first_id, self.state.session_id, created_at=at, last_at=at, kind=kind)
             self.rows.requests[0] = found
         return found
 
@@ -328,6 +350,12 @@ def _total_tokens(row: StepRow) -> int:
     )
 
 
+def _asked(step: Recorded) -> str | None:
+    """What was asked, without what the agent's program put around it."""
+    text = _spoken_text(step)
+    return None if text is None else asked_in(text)
+
+
 def _spoken_text(step: Recorded) -> str | None:
     """What was said, as far as it is searchable too."""
     value = step.values.get("content.text")
@@ -340,7 +368,3 @@ def _short(text: str | None) -> str | None:
     if text:
         return plain(text, _MOST_WORDS)
     return None
-
-
-def _first_line(text: str) -> str:
-    return next((line.strip() for line in text.splitlines() if line.strip()), "")[:_TITLE_CHARACTERS]
