@@ -22,7 +22,7 @@ from tallystick.journal.read import read_at
 from tallystick.lineage.walk import Cut, CutReason, Edge, Limits, NodeId, NodeKind, Walked, walk
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Json
-from tallystick.sessions.asked import ERASED
+from tallystick.sessions.wording import ERASED
 from tallystick.workspace.index import Index
 
 _TELLING = ("command", "path", "url", "uri", "query", "pattern", "prompt", "description", "resource")

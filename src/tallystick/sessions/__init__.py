@@ -2,7 +2,6 @@
 
 __all__ = [
     "anomalies",
-    "asked",
     "checkpoints",
     "compactions",
     "configuration",
@@ -29,4 +28,5 @@ __all__ = [
     "statistics",
     "timeline",
     "tree",
+    "wording",
 ]

@@ -19,7 +19,7 @@ _MOST_WAITING = 1_000
 _MOST_SHOWN = 100
 
 
-class Waited(msgspec.Struct, frozen=True):
+class QueuedText(msgspec.Struct, frozen=True):
     """A text in the queue, and when it came there."""
 
     text: str
@@ -32,14 +32,14 @@ class Queue:
     def __init__(self) -> None:
         self.waiting: list[Draft] = []
         """What was taken out for the model and is not handed out yet: an attachment may still show it."""
-        self._queued: deque[Waited] = deque(maxlen=_MOST_WAITING)
+        self._queued: deque[QueuedText] = deque(maxlen=_MOST_WAITING)
         self._shown: deque[str] = deque(maxlen=_MOST_SHOWN)
 
-    def operate(self, line: dict[str, Json]) -> Waited | None:
+    def take(self, line: dict[str, Json]) -> QueuedText | None:
         """Take a `queue-operation` line; what the model was given by it, unless an attachment shows it."""
         match line.get("operation"):
             case "enqueue":
-                self._queued.append(Waited(texts_of(line.get("content")), str(line.get("timestamp") or "")))
+                self._queued.append(QueuedText(texts_of(line.get("content")), str(line.get("timestamp") or "")))
             case "popAll":
                 self._queued.clear()
             case "dequeue" if self._queued:

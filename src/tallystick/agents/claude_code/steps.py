@@ -106,7 +106,7 @@ def queued(line: Line, attachment: dict[str, Json]) -> Draft:
     return draft
 
 
-def waited(line: Line, text: str, since: str) -> Draft:
+def queued_text(line: Line, text: str, since: str) -> Draft:
     """A text that left the queue while the agent worked, of which the file has no line but the queue's own."""
     origin = queued_text_origin(text)
     meta: dict[str, Json] = {"origin": origin, "queued": True}

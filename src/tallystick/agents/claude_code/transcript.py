@@ -129,12 +129,12 @@ class ClaudeReader:
     def _queue(self, line: dict[str, Json], offset: int, size: int) -> None:
         """A prompt that is removed from the queue was given to the model between two calls, without a line of its own."""
         thread = self._tree.main(text_of(line.get("sessionId")))
-        ready = None if thread is None else thread.queue.operate(line)
+        ready = None if thread is None else thread.queue.take(line)
         if thread is None or ready is None:
             self._pass_on(line, "queue-operation", offset)
             return
         at = Line(line, self._tree.id_at(offset, line), thread, None, size)
-        thread.queue.waiting.append(steps.waited(at, ready.text, ready.since))
+        thread.queue.waiting.append(steps.queued_text(at, ready.text, ready.since))
 
     def _deliver(self, thread: Thread) -> None:
         """Hand out what left the queue and no other line told of."""

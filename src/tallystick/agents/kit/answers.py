@@ -20,7 +20,7 @@ ORIGIN = "answer"
 """`meta.origin` of such a step: no one typed it as a prompt."""
 
 
-class Said(msgspec.Struct, frozen=True):
+class Answer(msgspec.Struct, frozen=True):
     """What a person said in the result of a call, and which kind of request that is."""
 
     kind: RequestKind
@@ -32,7 +32,7 @@ class Said(msgspec.Struct, frozen=True):
         return {"origin": ORIGIN, ASKS: self.kind}
 
 
-def said_in(agent: str, meta: Mapping[str, Json], values: Mapping[str, Json]) -> Said | None:
+def said_in(agent: str, meta: Mapping[str, Json], values: Mapping[str, Json]) -> Answer | None:
     """What a person said in a result, if it makes the agent go on in another way than before."""
     if agent not in AGENTS:
         return None
@@ -42,13 +42,13 @@ def said_in(agent: str, meta: Mapping[str, Json], values: Mapping[str, Json]) ->
         for lead in spelling.words.get("said_when_refusing", ()):
             _, _, said = text.partition(lead)
             if said.strip() and meta.get("decided_by") == "user":
-                return Said(RequestKind.ANSWER, said.strip())
+                return Answer(RequestKind.ANSWER, said.strip())
         return None
     kind = spelling.names.get("answers", {}).get(str(meta.get("tool")))
     if kind is None:
         return None
     said = _answers(dict_of(values.get("content.result"))) or text
-    return Said(RequestKind(kind), said) if said else None
+    return Answer(RequestKind(kind), said) if said else None
 
 
 def with_answer(agent: str, result: Step) -> Iterator[Step]:

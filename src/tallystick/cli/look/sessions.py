@@ -16,7 +16,7 @@ from tallystick.cli.steps import short
 from tallystick.display.amounts import cost_text, count_or_blank
 from tallystick.display.outcome import tokens_text
 from tallystick.display.text import cut, first_line, one_line, width_of
-from tallystick.sessions.asked import ERASED
+from tallystick.sessions.wording import ERASED
 
 if TYPE_CHECKING:
     from tallystick.graph.queries import RequestRow, SessionRow

@@ -30,9 +30,9 @@ from tallystick.model.moments import microseconds
 from tallystick.model.plain_text import plain_text
 from tallystick.model.recorded import Recorded
 from tallystick.model.request import RequestKind, opened_kind
-from tallystick.sessions.asked import ERASED, asked_in, title_of
 from tallystick.sessions.origins import as_revised, is_revised_opening
 from tallystick.sessions.states import Moment, Status, after, end_status, is_there, open_status, word_of_end
+from tallystick.sessions.wording import ERASED, asked_in, title_of
 
 _PROMPT = "content.text"
 _TITLED = frozenset(

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from tallystick.sessions.asked import asked_in, title_of
+from tallystick.sessions.wording import asked_in, title_of
 
 COMMAND = "<command-message>review</command-message>\n<command-name>/review</command-name>"
 
