@@ -12,7 +12,8 @@ from pathlib import Path
 from msgspec import structs
 
 from bench.measure import Figure
-from tallystick.guard.decide import AgentMachine, Decider
+from tallystick.guard.decide import Decider
+from tallystick.guard.grounds import AgentMachine
 from tallystick.journal.home import Home
 from tallystick.model.decision import Call
 

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from bench.measure import Figure
-from tallystick.guard.decide import AgentMachine, Decider
+from tallystick.guard.decide import Decider
+from tallystick.guard.grounds import AgentMachine
 from tallystick.intent.shell.commands import Environment
 from tallystick.intent.shell.effects import effects
 from tallystick.journal.home import Home

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from tallystick.guard import agreement
 from tallystick.guard.agreement import Agreement
-from tallystick.guard.decide import AgentMachine, Decider
+from tallystick.guard.decide import Decider
 from tallystick.guard.differing import Compared, Outcome
+from tallystick.guard.grounds import AgentMachine
 from tallystick.journal.home import Home
 from tallystick.journal.kept_states import forget_states
 from tallystick.model.decision import Effect

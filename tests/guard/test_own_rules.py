@@ -9,7 +9,8 @@ from typing import NamedTuple
 import pytest
 
 from tallystick.errors import PolicyError, UsageError
-from tallystick.guard.decide import AgentMachine, Decider
+from tallystick.guard.decide import Decider
+from tallystick.guard.grounds import AgentMachine
 from tallystick.guard.own_rules import Wish, add_rule
 from tallystick.guard.policies import Policies
 from tallystick.guard.policy_quality import Machine

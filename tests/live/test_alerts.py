@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from tallystick.guard.decide import AgentMachine, Decider
+from tallystick.guard.decide import Decider
+from tallystick.guard.grounds import AgentMachine
 from tallystick.journal.home import Home
 from tallystick.journal.read import read_session
 from tallystick.live.alerts import LiveAlerts, decided_step

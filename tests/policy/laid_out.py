@@ -5,7 +5,8 @@ from pathlib import Path
 
 import msgspec
 
-from tallystick.guard.decide import AgentMachine, Decider
+from tallystick.guard.decide import Decider
+from tallystick.guard.grounds import AgentMachine
 from tallystick.guard.policy_quality import Machine
 from tallystick.model.decision import Call
 from tallystick.model.step import Json

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from tallystick.guard.decide import AgentMachine, Decider
+from tallystick.guard.decide import Decider
+from tallystick.guard.grounds import AgentMachine
 from tallystick.ingest.watch_steps import effect_step
 from tallystick.journal.home import Home
 from tallystick.live.alerts import decided_step

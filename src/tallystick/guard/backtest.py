@@ -18,8 +18,9 @@ from msgspec.structs import replace
 from tallystick.catalog.agents import CONVENTIONS, folder_variables
 from tallystick.errors import NotFoundError, PolicyError
 from tallystick.guard.call_effects import recorded_deed
-from tallystick.guard.decide import AgentMachine, Decider
+from tallystick.guard.decide import Decider
 from tallystick.guard.effect_counts import EffectCounts
+from tallystick.guard.grounds import AgentMachine
 from tallystick.guard.leaving import NoComparison
 from tallystick.guard.policies import Policies, load_set, packs
 from tallystick.guard.policy_rules import read_texts
@@ -69,6 +70,10 @@ class HistoricalWorld:
         if self._known is not None:
             self.story, _ = advance(self.story, FamilyStep(start, step), self._known)
             self._hear()
+
+    def home(self, call: Call) -> str:
+        """The home folder that a call is judged by: the one on record, or the one that its folder lies in."""
+        return self.story.home or home_of(call.cwd) or str(Path.home())
 
     def _hear(self) -> None:
         if self._known is not None:
@@ -228,7 +233,7 @@ def hold_against_record(
             then.folder = then.folder or made.call.cwd
             if since is not None and made.said_at < since:
                 continue
-            user = home_of(made.call.cwd) or str(Path.home())
+            user = then.home(made.call)
             if user not in deciders:
                 deciders[user] = Decider(home, AgentMachine(Path(user), environment=_moving()), settings=settings)
             then.at_us = microseconds(made.said_at) or 0
@@ -243,11 +248,13 @@ def _known(then: HistoricalWorld, settings: Settings) -> Knowledge:
     """What is known of a session's calls and paths besides its steps."""
 
     def read(call: Call) -> CallEffects:
-        user = home_of(call.cwd) or str(Path.home())
+        user = then.home(call)
         return recorded_deed(read_call(call, then, home=user, workspace=then.folder), then, settings)
 
     def is_secret(path: str) -> bool:
-        named = Named(path=path, real=path, home=home_of(path) or str(Path.home()), workspace=then.folder)
+        named = Named(
+            path=path, real=path, home=home_of(path) or then.story.home or str(Path.home()), workspace=then.folder
+        )
         return not kinds_of(named, settings).isdisjoint(("secret", "credential"))
 
     return Knowledge(read=read, is_secret=is_secret)

@@ -1,32 +1,28 @@
 """Deciding on a call before it runs.
 
-Owns which paths of this machine are protected. Must not know where policies come from (`policies` does), nor what speaks
-against a call: they say that.
+Owns putting together what is known of a call and what the policies say of it. Must not know where policies come from
+(`policies` does), what is protected (`grounds`), nor what speaks against a call: they say that.
 """
 
 from __future__ import annotations
 
-import os
 import posixpath
-import sys
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
 
 import msgspec
 
-from tallystick.agents.hooks import HookAdapter, SettingsFile, hook_agents, hook_files
 from tallystick.capture.tracking import load_git, repository_of, tracking_of
-from tallystick.catalog.agents import Base, folder_variables, hook_switches
 from tallystick.graph import rules
 from tallystick.guard.call_effects import Deeds, deed_of, recorded_deed
 from tallystick.guard.call_grants import CallGrants
 from tallystick.guard.discards import threatened, without_needless
 from tallystick.guard.grant_folder import KeptGrants
+from tallystick.guard.grounds import AgentMachine, Grounds
 from tallystick.guard.judgement import LAG_US, MOST_CHARACTERS, Judgement, NotedWorld
 from tallystick.guard.leaving import secrets_in
 from tallystick.guard.live_world import LiveWorld, inspect_written
@@ -38,16 +34,13 @@ from tallystick.hook_looks import only_looks
 from tallystick.journal.home import Home
 from tallystick.model.decision import Call, Decision, Effect
 from tallystick.model.intent import Domain, Operation
-from tallystick.model.paths import placed
 from tallystick.policy.calls.acts import is_below
 from tallystick.policy.calls.reader import read_call
 from tallystick.policy.calls.reading import CallReading
 from tallystick.policy.content.inspection import order_tags
 from tallystick.policy.facts import Act, Action, Facts, FileFacts, Place
-from tallystick.policy.judging import Ground, judged
+from tallystick.policy.judging import judged
 from tallystick.policy.kinds import Named, kinds_of
-from tallystick.policy.protected.places import Kind, Naming, Places, Projects, Protected
-from tallystick.policy.protected.recorder import Recorder
 from tallystick.policy.settings import Settings
 from tallystick.policy.taint.origins import TAKES
 from tallystick.policy.world import Content, World
@@ -55,23 +48,6 @@ from tallystick.state.effects import CallEffects
 from tallystick.state.reducer import Knowledge
 
 _MOST_JUDGEMENTS = 64
-_MOVING = (*folder_variables(), "TMPDIR")
-
-
-class AgentMachine(msgspec.Struct, frozen=True):
-    """The machine that agents run on, as far as its places are protected.
-
-    `user_home` is the home folder of the user that agents run as; `projects` are folders whose settings count wherever an
-    agent works. Variables of the agents' `environment` that move an agent's settings elsewhere are looked up in it.
-    `package` is the folder of Tallystick's own files; None: where this module is. `adapters` are the agents whose settings
-    are protected; None: all.
-    """
-
-    user_home: Path
-    projects: Sequence[Path] = ()
-    environment: Mapping[str, str] = {}
-    package: Path | None = None
-    adapters: Sequence[HookAdapter] | None = None
 
 
 class Decider:
@@ -89,27 +65,9 @@ class Decider:
             machine: Whose places are protected.
             settings: By default those of the store.
         """
-        variables = dict(machine.environment)
-        user_home = machine.user_home
-        self.policies = Policies(home, environment=variables, settings=settings)
+        self.policies = Policies(home, environment=dict(machine.environment), settings=settings)
         """The policies in force."""
-        places = Places(
-            _protected(home, machine, variables),
-            home=str(user_home),
-            projects=Projects(
-                settings=tuple(dict.fromkeys(_of_projects(machine))), folders=tuple(map(str, machine.projects))
-            ),
-            naming=Naming(resolve=_without_links, ignores_case=sys.platform == "darwin"),
-        )
-        line = f"{sys.executable} -I -m tallystick.service {home.folder}"
-        self._ground = Ground(
-            home=str(user_home),
-            places=places,
-            recorder=Recorder(process=lambda: _process(home), line=line),
-            variables=_known_variables(home, user_home, variables),
-            temporary=tuple(text for name in ("TMPDIR", "TEMP") if (text := variables.get(name, "")).startswith("/")),
-        )
-
+        self._grounds = Grounds(home, machine)
         self._home = home
         self._grants = KeptGrants(home)
         self._removals = Removals(home, lambda path, text: self._is_secret(path) or LiveWorld().has_secret(text))
@@ -119,7 +77,7 @@ class Decider:
             is_secret=self._is_secret,
             is_shared=self._is_shared,
             held=_file_text,
-            ordered=lambda text: order_tags(text, str(user_home)),
+            ordered=lambda text: order_tags(text, str(machine.user_home)),
         )
         self._record = OnRecord(home, self._beside, self._rules)
         self.judgements: deque[Judgement] = deque(maxlen=_MOST_JUDGEMENTS)
@@ -186,7 +144,8 @@ class Decider:
         return self._judged(call, world)[1]
 
     def _judged(self, call: Call, world: World) -> tuple[CallReading, Facts]:
-        reading, facts = judged(call, self._ground, world, self.policies.settings, detectors())
+        ground = self._grounds.at(call.home or world.past().home)
+        reading, facts = judged(call, ground, world, self.policies.settings, detectors())
         return reading, without_needless(reading, facts, world)
 
     def decide(self, call: Call) -> Decision:
@@ -259,7 +218,8 @@ class Decider:
         written = [
             act.resource for act in facts.acts if act.action is Action.WRITE and isinstance(act.resource, FileFacts)
         ]
-        acts = tuple(_as_found(file, Path(self._ground.home)) for file in written[:_MOST_LOOKED_AT] if file.is_known)
+        ground = self._grounds.at(call.home)
+        acts = tuple(_as_found(file, Path(ground.home)) for file in written[:_MOST_LOOKED_AT] if file.is_known)
         found = msgspec.structs.replace(facts, acts=tuple(act for act in acts if act is not None))
         return self.policies.in_force(found.root).decide(found, self.policies.settings)
 
@@ -273,8 +233,8 @@ class Decider:
         return self._deeds.take(call) or self._read(call, LiveWorld())
 
     def _read(self, call: Call, world: World) -> CallEffects:
-        variables = self._ground.variables.items()
-        reading = read_call(call, world, home=self._ground.home, workspace=call.cwd, variables=variables)
+        ground = self._grounds.at(call.home)
+        reading = read_call(call, world, home=ground.home, workspace=call.cwd, variables=ground.variables.items())
         deed = recorded_deed(reading, world, self.policies.settings)
         files = (one.target for one in deed.effects.intents if one.domain is Domain.FILE and one.operation in _TAKING)
         taken = [path for path in files if path.startswith("/") and self._is_secret(path)]
@@ -285,13 +245,14 @@ class Decider:
     def _is_secret(self, path: str) -> bool:
         """Whether a path holds secrets by its name; in a repository, a key of its tests does not."""
         root = _repository(posixpath.dirname(path))
-        is_project = root is not None and not is_below(self._ground.home, (root,))
-        named = Named(path=path, real=path, home=self._ground.home, workspace=root if is_project else None)
+        home = self._grounds.home_above(path)
+        is_project = root is not None and not is_below(home, (root,))
+        named = Named(path=path, real=path, home=home, workspace=root if is_project else None)
         return not kinds_of(named, self.policies.settings).isdisjoint(("secret", "credential"))
 
     def _is_shared(self, path: str) -> bool:
         """Whether what a path holds is not a secret, whatever it looks like: the project shares it, or the user says so."""
-        home = self._ground.home
+        home = self._grounds.home_above(path)
         plain = (home + place[1:] if place[:1] == "~" else place for place in self.policies.settings.not_sensitive)
         return is_below(path, tuple(plain)) or tracking_of(path).is_tracked
 
@@ -332,67 +293,3 @@ def _as_found(file: FileFacts, home: Path) -> Act | None:
         return None
     told = FileFacts(path=file.path, name=file.name, place=Place.WORKSPACE, tags=found.tags, exists=True)
     return Act(action=Action.WRITE, resource=told, because=(found.digest,) if found.digest is not None else ())
-
-
-# Places --------------------------------------------------------------------------------------------------------------
-
-
-def _protected(home: Home, machine: AgentMachine, variables: Mapping[str, str]) -> Iterator[Protected]:
-    package = machine.package or Path(__file__).parent.parent
-    store = posixpath.abspath(home.folder)
-    yield Protected(Kind.STORE, store, is_folder=True)
-    yield Protected(Kind.KEYS, posixpath.join(store, "keys"), is_folder=True)
-    for path in _of_user_settings(machine, variables):
-        yield Protected(Kind.HOOK_SETTINGS, path, is_folder=False)
-    for place in hook_switches(Base.MANAGED):
-        yield Protected(Kind.HOOK_SETTINGS, f"/{place.path}", is_folder=bool(place.endings))
-    is_installed = bool({"site-packages", "dist-packages"} & set(package.parts))
-    yield Protected(Kind.PROGRAM if is_installed else Kind.CHECKOUT, posixpath.abspath(package), is_folder=True)
-
-
-def _settings_files(machine: AgentMachine, *, project: bool) -> Iterator[SettingsFile]:
-    """The files of agents that make them call the hook. Of all agents the catalogue knows them: none has to be loaded."""
-    if machine.adapters is not None:
-        return (file for adapter in machine.adapters for file in adapter.settings(project=project))
-    return (file for agent in hook_agents() for file in hook_files(agent, project=project))
-
-
-def _of_user_settings(machine: AgentMachine, variables: Mapping[str, str]) -> Iterator[str]:
-    user_home = machine.user_home
-    files = [(file.path, file.variable) for file in _settings_files(machine, project=False)]
-    switches = [(place.path, place.variable) for place in hook_switches(Base.USER)]
-    for path, variable in (*files, *switches):
-        yield posixpath.join(str(user_home), path)
-        moved = None
-        if variable is not None:
-            moved = variables.get(variable)
-        if moved:
-            yield posixpath.join(moved, *Path(path).parts[1:])
-
-
-def _of_projects(machine: AgentMachine) -> Iterator[str]:
-    yield from (file.path for file in _settings_files(machine, project=True))
-    yield from (place.path for place in hook_switches(Base.PROJECT))
-
-
-def _without_links(path: str) -> str:
-    with suppress(OSError, ValueError):  # a loop, a zero byte: the path as it is spelled is looked at anyway
-        path = os.path.realpath(path)
-    return placed(path, None)
-
-
-def _process(home: Home) -> int | None:
-    try:
-        return int((home.folder / "run" / "recorder.pid").read_text("ascii").split()[0])
-    except (OSError, ValueError, IndexError):
-        return None
-
-
-# Commands ------------------------------------------------------------------------------------------------------------
-
-
-def _known_variables(home: Home, user_home: Path, variables: Mapping[str, str]) -> dict[str, str]:
-    """The variables of an agent's environment that commands may use and that are known."""
-    moving = {name: variables[name] for name in _MOVING if name in variables}
-    known = {"HOME": str(user_home), "TALLY_HOME": str(home.folder), "USER": user_home.name, "LOGNAME": user_home.name}
-    return {**moving, **known}

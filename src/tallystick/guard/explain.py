@@ -17,9 +17,10 @@ import msgspec
 from tallystick.catalog.agents import CONVENTIONS
 from tallystick.errors import NotFoundError
 from tallystick.graph.queries import SessionFilter, list_sessions
-from tallystick.guard.decide import AgentMachine, Decider
+from tallystick.guard.decide import Decider
 from tallystick.guard.differing import ComparedAnswer, Outcome, answer_of, compare
 from tallystick.guard.fallback_decision import is_undecided
+from tallystick.guard.grounds import AgentMachine
 from tallystick.guard.policy_rules import own_texts
 from tallystick.guard.recorded_context import Moment
 from tallystick.guard.what_if import Change, Finding, Judge, changes, findings

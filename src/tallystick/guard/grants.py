@@ -17,8 +17,9 @@ from tallystick.errors import NotFoundError, UsageError
 from tallystick.graph.alerts import get_alert
 from tallystick.graph.queries import SessionFilter, list_sessions
 from tallystick.guard.call_grants import is_releasable, project_of
-from tallystick.guard.decide import AgentMachine, Decider
+from tallystick.guard.decide import Decider
 from tallystick.guard.grant_folder import KeptGrants, rebuild, sealed_grants
+from tallystick.guard.grounds import AgentMachine
 from tallystick.guard.suggest import answered
 from tallystick.journal.home import Home
 from tallystick.journal.read import read_session

@@ -23,9 +23,10 @@ from msgspec import structs
 
 from tallystick.catalog.agents import CONVENTIONS
 from tallystick.errors import FormatError, PolicyError
-from tallystick.guard.decide import AgentMachine, Decider
+from tallystick.guard.decide import Decider
 from tallystick.guard.effect_counts import EffectCounts
 from tallystick.guard.fallback_decision import undecided_in
+from tallystick.guard.grounds import AgentMachine
 from tallystick.journal.home import Home
 from tallystick.model.decision import Call, Decision, Effect
 from tallystick.model.step import Json, Opening, Source, Step

@@ -391,6 +391,7 @@ def past_of(state: FamilyState, hearing: Hearing, now_us: int, leaving: Callable
         recent_network_calls=hosts,
         heard=hearing,
         workspace=state.workspace,
+        home=state.home,
         hosts=state.hosts,
         granted=state.granted,
     )

@@ -169,7 +169,8 @@ def policy(home: Home, user_home: Path, environment: Mapping[str, str]) -> Calla
 
     @cache
     def decider() -> Decider:
-        from tallystick.guard.decide import AgentMachine, Decider
+        from tallystick.guard.decide import Decider
+        from tallystick.guard.grounds import AgentMachine
 
         return Decider(home, AgentMachine(user_home, environment=environment))
 

@@ -17,12 +17,11 @@ import msgspec
 from msgspec.structs import replace
 
 from tallystick.agents.settings.inputs import LOCATIONS, switches
-from tallystick.capture.surroundings import environment_of
 from tallystick.errors import CheckpointError, TallystickError
 from tallystick.journal.keys import configuration_key
+from tallystick.live.hook_process import home_in
 from tallystick.live.watched_places import Found, Look, Place, Places, working_folder
 from tallystick.model.ids import SessionId
-from tallystick.model.raw import legible
 from tallystick.model.step import Event, Json, Opening, Step
 from tallystick.recording.checkpoints.auto import folder_of, git_of
 from tallystick.recording.checkpoints.write import Mark, mark
@@ -169,7 +168,7 @@ class LiveConfiguration:
             since=record.journal.size,
             ticket=self._places.ask_git(place) if known is None else 0,
             current=known,
-            home=working_folder(str(legible((environment or {}).get("HOME", "")))),
+            home=home_in(environment),
         )
         while len(self._sessions) > _MOST_SESSIONS:
             self._sessions.popitem(last=False)
@@ -307,11 +306,3 @@ def _told_settings(events: Iterable[Event]) -> dict[str, str]:
                 if isinstance(text := event.meta.get(theirs), str) and text:
                     found[ours] = text[:200]
     return found
-
-
-def environment_of_hook(hook: str) -> Mapping[str, str] | None:
-    """The environment that an agent gave the process of its hook, which is its own but for little."""
-    pid = hook.partition(".")[0]
-    if pid.isascii() and pid.isdigit() and len(pid) < 10:
-        return environment_of(int(pid))
-    return None

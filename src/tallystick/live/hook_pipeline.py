@@ -25,11 +25,12 @@ from tallystick.errors import FormatError, TallystickError
 from tallystick.guard.policy_change import Change, step_of_change
 from tallystick.live.agreement import LiveAgreement
 from tallystick.live.alerts import LiveAlerts, decided_step
-from tallystick.live.configuration import Sighting, environment_of_hook
+from tallystick.live.configuration import Sighting
 from tallystick.live.delivery import Counts, Delivery, Unfinished
 from tallystick.live.endings import Endings
 from tallystick.live.heard import Heard
 from tallystick.live.helpers import Helpers
+from tallystick.live.hook_process import at_home, environment_of_hook
 from tallystick.live.nested_sub_agents import NestedSubAgents
 from tallystick.live.notice import notice
 from tallystick.live.own_alerts import OwnAlerts
@@ -189,7 +190,7 @@ class HookPipeline:
             decide = self._decide
             if read.doubt is not None:
                 decide = read.doubt.deciding(decide, self.session_writer.home)
-            decide(asks, lambda decision: decided(self._counted(asks, decision)))
+            decide(at_home(asks, delivery), lambda decision: decided(self._counted(asks, decision)))
 
     def _counted(self, asks: Call, decision: Decision) -> Decision:
         self.counts.decisions[decision.effect.value] = self.counts.decisions.get(decision.effect.value, 0) + 1
@@ -305,7 +306,7 @@ class HookPipeline:
                 self.note_gap({"reason": "unrecordable"}, {"content.error": str(error)[:2000]})
         if self._configuration is not None and not delivery.spooled:
             folder = self._whereabouts.folder(delivery.agent, payload.session)
-            environment = partial(environment_of_hook, delivery.id)
+            environment = partial(environment_of_hook, delivery)
             sighting = Sighting(delivery.agent, payload.session, size, folder, environment)
             self._configuration.saw(sighting, payload.events)
         if payload.begins:

@@ -37,6 +37,8 @@ class Call(msgspec.Struct, frozen=True, kw_only=True):
     """The arguments as the agent gave them."""
     cwd: str | None = None
     call_id: str | None = None
+    home: str | None = None
+    """The home folder that the process of the hook has; None: it was not seen."""
 
 
 def legible_call(call: Call) -> Call:

@@ -194,6 +194,8 @@ class Past(msgspec.Struct, frozen=True, kw_only=True):
     """What the user said yes to: digests of scopes, and the steps that asked."""
     workspace: str | None = None
     """The folder that the session began in."""
+    home: str | None = None
+    """The home folder that the process of its hook had, where that was seen."""
     environment: tuple[tuple[str, str], ...] = ()
 
 

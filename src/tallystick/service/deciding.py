@@ -115,7 +115,8 @@ class Deciding:
 
     def _loaded(self) -> Decider:
         if self._decider is None:
-            from tallystick.guard.decide import AgentMachine, Decider
+            from tallystick.guard.decide import Decider
+            from tallystick.guard.grounds import AgentMachine
 
             self._decider = Decider(self._home, AgentMachine(Path.home(), environment=os.environ))
             if self._changed is not None:

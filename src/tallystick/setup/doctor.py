@@ -24,7 +24,8 @@ from tallystick.capture.programs import Probed, probe
 from tallystick.capture.settings_files import read_settings
 from tallystick.capture.surroundings import Surroundings
 from tallystick.errors import TallystickError
-from tallystick.guard.decide import AgentMachine, Decider
+from tallystick.guard.decide import Decider
+from tallystick.guard.grounds import AgentMachine
 from tallystick.journal.home import Home
 from tallystick.journal.keys import load_key
 from tallystick.journal.read import read_session

@@ -62,6 +62,8 @@ class FamilyState(msgspec.Struct, frozen=True, kw_only=True):
     files: Files = Files()
     workspace: str | None = None
     """The folder that the first session began in."""
+    home: str | None = None
+    """The home folder that the process of its hook had, where that was seen."""
     calls: int = 0
     network_calls: int = 0
     request: int = 0

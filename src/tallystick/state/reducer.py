@@ -169,6 +169,8 @@ class _Turn:
             case "session_start":
                 if self.state.workspace is None and start.parent is None:
                     self._put(workspace=folder)
+            case "checkpoint":
+                self._put(home=step.text("personal.home") or self.state.home)
             case "user":
                 self._say(step)
                 self._ask(start, step)
@@ -201,6 +203,7 @@ class _Turn:
             args=step.values.get("content.args"),
             cwd=self.state.folders.get(step.session) or self.state.workspace,
             call_id=corr,
+            home=self.state.home,
         )
         tool = step.member("tool")
         pending = PendingCall(

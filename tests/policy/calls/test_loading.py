@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from tallystick.guard.decide import AgentMachine, Decider
+from tallystick.guard.decide import Decider
+from tallystick.guard.grounds import AgentMachine
 from tallystick.journal.home import Home
 from tallystick.model.decision import Call, Decision, Effect
 

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tallystick.guard.decide import AgentMachine, Decider
+from tallystick.guard.decide import Decider
+from tallystick.guard.grounds import AgentMachine
 from tallystick.guard.policies import load_set, packs
 from tallystick.guard.policy_quality import Machine
 from tallystick.model.decision import Call, Decision, Effect
