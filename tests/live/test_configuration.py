@@ -13,7 +13,7 @@ import pytest
 from tallystick.capture.surroundings import Surroundings
 from tallystick.journal.home import Home
 from tallystick.journal.read import read_session
-from tallystick.live.configuration import AgentUser, LiveConfiguration, Sighting, environment_of_hook
+from tallystick.live.configuration import AgentUser, LiveConfiguration, Sighting
 from tallystick.live.watched_places import Look
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Event, Opening, Source, Step
@@ -324,11 +324,6 @@ def test_a_fault_while_gathering_is_noted(session_writer: SessionWriter, tmp_pat
     live.saw(Sighting(AGENT, "x", 0, None, lambda: None), [opening])
     live.settle()
     assert live.last_error == "RuntimeError: broken"
-
-
-@pytest.mark.parametrize("hook", ["", "-", "h17.3", "x.y", "99999999999.1", "²."])
-def test_who_is_no_process_has_no_environment(hook: str) -> None:
-    assert environment_of_hook(hook) is None
 
 
 def test_many_sessions_are_watched_in_bounded_memory(watching: Watching) -> None:

@@ -17,7 +17,7 @@ from tests.service.conftest import Deliver, pre_tool_use
 from tests.service.test_server import steps, wait_for
 from tests.support import recorders
 
-AGENTS_HOMES = ("/home/dev", "/root", "/srv/agent")
+AGENTS_HOMES = ("/home/dev", "/var/agent", "/srv/agent")
 
 
 def answered(done: Any) -> str | None:

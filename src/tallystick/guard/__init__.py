@@ -9,6 +9,7 @@ __all__ = [
     "fallback_decision",
     "grant_folder",
     "grants",
+    "grounds",
     "live_world",
     "own_rules",
     "plain_calls",

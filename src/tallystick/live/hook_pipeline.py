@@ -54,7 +54,6 @@ from tallystick.recording.settings_change import SettingsWatch
 from tallystick.recording.synthetic_ids import Unnamed
 
 _LOG = logging.getLogger(__name__)
-
 Settle: TypeAlias = Callable[[], None]
 """Waits until what was recorded survives a loss of power."""
 _SAME_SECONDS = 10.0
@@ -87,7 +86,7 @@ class _Read(msgspec.Struct, frozen=True):
 
 
 class HookPipeline:
-    """Takes deliveries one after another. Not safe for several threads: anyone who has them queues them."""
+    """Takes deliveries one after another. Not safe for several threads."""
 
     def __init__(self, session_writer: SessionWriter, helpers: Helpers, *, monotonic: Callable[[], float]) -> None:
         self.session_writer = session_writer
