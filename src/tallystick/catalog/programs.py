@@ -190,5 +190,8 @@ def fact_of_programs(fact: str) -> Mapping[str, tuple[str, ...]]:
     Raises:
         KeyError: there is no such fact.
     """
-    stated = _kinds().facts[fact].items()
-    return MappingProxyType({name: tuple(words.split()) for words, names in stated for name in names.split()})
+    found: dict[str, tuple[str, ...]] = {}
+    for words, names in _kinds().facts[fact].items():
+        for name in names.split():
+            found[name] = (*found.get(name, ()), *words.split())
+    return MappingProxyType(found)

@@ -47,6 +47,17 @@ def test_a_key_that_is_also_read_is_read(command: str) -> None:
     assert f"{HOME}/.ssh" not in in_use(reading(command))
 
 
+SERVERS = """
+    caddy daphne fastapi flask granian gunicorn http-server hypercorn live-server local-ssl-proxy ng serve
+    static-web-server uvicorn waitress-serve webpack webpack-dev-server
+"""
+
+
+@pytest.mark.parametrize("server", SERVERS.split())
+def test_a_server_is_given_its_key(server: str) -> None:
+    assert used_words((server, "--ssl-key", "a.key")) == {"a.key"}
+
+
 def test_words_of_a_command_are_enough() -> None:
     assert used_words(("docker", "compose", "--env-file", ".env", "up")) == {".env"}
     assert used_words(("uvicorn", "a:b", "--ssl-keyfile", "a.key")) == {"a.key"}

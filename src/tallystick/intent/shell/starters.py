@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from itertools import pairwise
 
 from tallystick.catalog.loading import Entry, load
+from tallystick.model.intent import Operation
 from tallystick.model.pattern import pattern_of
 from tallystick.model.script import Word
 
@@ -25,7 +26,9 @@ class _Facts(Entry, frozen=True):
     in_packages: frozenset[str]
     after_verb: Mapping[str, tuple[str, ...]]
     after_option: Mapping[str, tuple[str, ...]]
-    texts: Mapping[str, tuple[str, ...]]
+    texts: Mapping[str, str]
+    folders: Mapping[str, str]
+    files: Mapping[Operation, Mapping[str, str]]
     sets_variables: frozenset[str]
     wrappers: Mapping[str, str]
     wrappers_after_a_word: Mapping[str, str]
@@ -44,6 +47,17 @@ UNDER = {(name, verb): takes for verb, listed in _FACTS.under.items() for name, 
 """The same of those that do so after a verb."""
 _FROM_PACKAGES = frozenset(("npx", "bunx", "pnpx"))
 _ASSIGNMENT = pattern_of(r"[A-Za-z_]\w*\+?=", re.ASCII)
+
+
+_TEXTS = _by_program(_FACTS.texts)
+FOLDERS = _by_program(_FACTS.folders)
+"""By wrapper: the options whose value is the folder in which the program is run."""
+TOUCHED = {
+    name: (operation, options)
+    for operation, listed in _FACTS.files.items()
+    for name, options in _by_program(listed).items()
+}
+"""By wrapper: what it does to files itself, those that options name, or its first word."""
 
 
 def started(name: str, arguments: Words) -> Words | None:
@@ -79,8 +93,8 @@ def started_text(name: str, arguments: Words) -> Word | None:
         return lines(tuple(word for word in arguments if " " in word.text.strip() and word.text[:1] != "-"))
     if name == "sops" and len(arguments) > 2 and arguments[0].text in ("exec-env", "exec-file"):
         return arguments[-1]
-    options = _FACTS.texts.get(name, ())
-    found = [text for flag, text in pairwise(arguments) if flag.text in options]
+    options = _TEXTS.get(name, frozenset())
+    found = [text for flag, text in pairwise(arguments) if options and takes_next(flag.text, options)]
     if options:
         for word in arguments:
             option, joint, value = word.text.partition("=")

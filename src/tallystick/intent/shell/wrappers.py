@@ -15,7 +15,17 @@ from tallystick.catalog.loads import LOADING
 from tallystick.catalog.programs import names_of, programs, programs_with
 from tallystick.intent.programs.arguments import split_lines, split_words
 from tallystick.intent.shell.feeds import Feed
-from tallystick.intent.shell.starters import WRAPPERS, after_options, lines, started, started_text, takes_next, within
+from tallystick.intent.shell.starters import (
+    FOLDERS,
+    TOUCHED,
+    WRAPPERS,
+    after_options,
+    lines,
+    started,
+    started_text,
+    takes_next,
+    within,
+)
 from tallystick.model.intent import Operation
 from tallystick.model.pattern import pattern_of
 from tallystick.model.script import HOLE, Word
@@ -24,27 +34,10 @@ Words = tuple[Word, ...]
 
 _PARALLEL_OPTIONS = "-j --jobs -a --arg-file --joblog --results -N -n --delay"
 _MOST_WORDS = 64
-# Files that wrappers themselves read or write: the option before them, or "" for the first operand.
-_TOUCHED: dict[str, tuple[tuple[str, Operation], ...]] = {
-    "time": (("-o", Operation.WRITE), ("--output", Operation.WRITE)),
-    "strace": (("-o", Operation.WRITE),),
-    "ltrace": (("-o", Operation.WRITE),),
-    "xargs": (("-a", Operation.READ), ("--arg-file", Operation.READ)),
-    "parallel": (("-a", Operation.READ), ("--arg-file", Operation.READ)),
-    "flock": (("", Operation.CREATE),),
-    "chroot": (("", Operation.FOLDER),),
-    "uv": (("--env-file", Operation.READ),),
-    "op": (("--env-file", Operation.READ),),
-}
 _ELEVATES = programs_with("wrapper-elevates")
 _SHELLS = programs_with("text-shell")
 SHELL_OPTION = pattern_of(r"[-+][a-zA-Z]{0,30}[oO][a-zA-Z]{0,30}|--(?:rcfile|init-file)")
 """Options of shells that take the next word, also among joined letters: `-euo pipefail`."""
-_TEXT_AFTER = {
-    **dict.fromkeys(("su", "runuser", "script", "flock", "sg"), ("-c", "--command")),
-    "nix-shell": ("--run", "--command"),
-    **dict.fromkeys(("npx", "npm"), ("-c", "--call")),
-}
 _ASSIGNMENT = pattern_of(r"[A-Za-z_]\w*\+?=", re.ASCII)
 _REPLACES = frozenset({"-I", "--replace"})
 _NULL_FLAG = pattern_of(r"-[rtxop]{0,4}0[rtxop]{0,4}|--null")
@@ -129,23 +122,20 @@ def elevates(name: str) -> bool:
 def touched(name: str, arguments: Words) -> list[tuple[Operation, Word]]:
     """What a wrapper itself does to files."""
     if name == "script":
-        rest = after_options(arguments, frozenset(_TEXT_AFTER["script"]))
+        rest = after_options(arguments, frozenset(("-c", "--command")))
         return [(Operation.WRITE, rest[0] if rest else Word("typescript"))]
-    found: list[tuple[Operation, Word]] = []
-    for option, operation in _TOUCHED.get(name, ()):
-        if option:
-            found += [(operation, file) for flag, file in pairwise(arguments) if flag.text == option]
-        else:
-            rest = after_options(arguments, WRAPPERS[name])
-            found += [(operation, word) for word in rest[:1] if not word.text.isdecimal()]
-    return found
+    if name not in TOUCHED:
+        return []
+    operation, options = TOUCHED[name]
+    if options:
+        return [(operation, file) for flag, file in pairwise(arguments) if flag.text in options]
+    rest = after_options(arguments, WRAPPERS[name])
+    return [(operation, word) for word in rest[:1] if not word.text.isdecimal()]
 
 
 def folder(name: str, arguments: Words) -> Word | None:
     """The folder that a wrapper changes to before it runs the program."""
-    options = {"env": ("-C", "--chdir"), "sudo": ("-D", "--chdir"), "uv": ("--directory",), "poetry": ("-C",)}.get(name)
-    if options is None:
-        return None
+    options = FOLDERS.get(name, frozenset())
     return next((value for flag, value in pairwise(arguments) if flag.text in options), None)
 
 
@@ -311,10 +301,6 @@ def shell_text(name: str, arguments: Words) -> Word | None:
         return _measured(arguments)
     if name == "parallel":
         return _one_text(arguments)
-    flags, is_joined = frozenset(_TEXT_AFTER.get(name, ())), name in ("script", "su")
-    for flag, text in pairwise(arguments) if flags else ():
-        if flag.text in flags or (is_joined and takes_next(flag.text, flags)):
-            return text
     return started_text(name, arguments)
 
 

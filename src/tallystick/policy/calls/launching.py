@@ -24,6 +24,7 @@ from tallystick.model.script import Command, Role
 
 _VERIFIED = frozenset(("pre-commit", "commit-msg", "pre-merge-commit", "pre-push"))
 _COMPILES = programs_with("compiles-project")
+_SERVERS = programs_with("serves-module")
 _BUILDS = ("setup.py",)
 _NOT_RUNNING = frozenset(("--version", "--help", "-h", "-V", "--collect-only", "--co", "--showConfig", "--listTests"))
 _BRACES = pattern_of(r"\{([^{}]*)\}")
@@ -50,10 +51,9 @@ def launched(command: Command) -> Iterator[str]:
         yield from _placed(command.folder, [*_named_tests(name, words), *MODULES[name]])
     elif name in ("pip", "pip3", "build", "uv", "poetry", "hatch", "pdm") and _builds_here(name, words):
         yield from _placed(command.folder, _BUILDS)
-    elif name in ("uvicorn", "gunicorn", "hypercorn", "daphne", "celery", "granian", "streamlit", "fastapi"):
-        yield from _placed(
-            command.folder, [f"{word.split(':')[0].replace('.', '/')}.py" for word in words if ":" in word]
-        )
+    elif name in _SERVERS:
+        named = [word.partition(":")[0] for word in words if ":" in word]
+        yield from _placed(command.folder, [f"{module.replace('.', '/')}.py" for module in named])
 
 
 def _named_tests(name: str, words: Sequence[str]) -> list[str]:
@@ -222,16 +222,34 @@ _INLINE = pattern_of(rf"[;:][ \t]*(?:{_FROM}()([\w, \t]{{1,200}})|import[ \t]+([
 _CALLED = Near(
     "import_module __import__ run_module", r"""(?:import_module|__import__|run_module)\([ \t]*["']([\w.]{1,200})["']"""
 )
-_RELATIVE = pattern_of(
-    r"""(?:\bfrom[ \t]*|\bimport[ \t]*\(?[ \t]*|\brequire[ \t]*\(?[ \t]*)["'`](\.{1,2}/[^"'`\n]{1,300})["'`]"""
-)
-_RUBY = pattern_of(r"""\b(?:require_relative|load|require)[ \t(]*["']([^"'\n#]{1,300})["']""")
-_PERL = pattern_of(
-    r"""\b(?:require|do)[ \t(]*["']([^"'\n$]{1,300})["']|(?:^|;)[ \t]*use[ \t]+([A-Z]\w*(?:::\w+)*)""", re.MULTILINE
-)
-_PHP = pattern_of(r"""\b(?:require|include)(?:_once)?[ \t(]*(?:__DIR__[ \t]*\.[ \t]*)?["']/?([^"'\n$]{1,300})["']""")
-_LUA = pattern_of(r"""\brequire[ \t(]*["']([\w./-]{1,200})["']""")
 _SCRIPT_ENDINGS = ("", ".js", ".mjs", ".cjs", ".ts", ".tsx", ".jsx", ".mts", "/index.js", "/index.ts", "/index.mjs")
+_RELATIVE = (
+    pattern_of(
+        r"""(?:\bfrom[ \t]*|\bimport[ \t]*\(?[ \t]*|\brequire[ \t]*\(?[ \t]*)["'`](\.{1,2}/[^"'`\n]{1,300})["'`]"""
+    ),
+    _SCRIPT_ENDINGS,
+)
+_RUBY = (pattern_of(r"""\b(?:require_relative|load|require)[ \t(]*["']([^"'\n#]{1,300})["']"""), ("", ".rb"))
+_PERL = (
+    pattern_of(
+        r"""\b(?:require|do)[ \t(]*["']([^"'\n$]{1,300})["']|(?:^|;)[ \t]*use[ \t]+([A-Z]\w*(?:::\w+)*)""", re.MULTILINE
+    ),
+    ("", ".pm"),
+)
+_PHP = (
+    pattern_of(r"""\b(?:require|include)(?:_once)?[ \t(]*(?:__DIR__[ \t]*\.[ \t]*)?["']/?([^"'\n$]{1,300})["']"""),
+    ("",),
+)
+_LUA = (pattern_of(r"""\brequire[ \t(]*["']([\w./-]{1,200})["']"""), (".lua", "/init.lua"))
+_BY_PATH = {
+    "javascript": _RELATIVE,
+    "typescript": _RELATIVE,
+    "ruby": _RUBY,
+    "perl": _PERL,
+    "php": _PHP,
+    "lua": _LUA,
+}
+"""By language: what names a module by its path, and the endings that may be left out."""
 
 
 def imported(language: str, text: str, folders: tuple[str, ...], package: str | None) -> Iterator[tuple[str, ...]]:
@@ -242,28 +260,13 @@ def imported(language: str, text: str, folders: tuple[str, ...], package: str | 
         package: the folder of the file itself, for relative names; None for a text that is in no file.
     """
     text = text[:_MOST_CHARACTERS]
-    match language:
-        case "python":
-            yield from _of_python(text, folders, package)
-        case "javascript" | "typescript":
-            yield from _beside(_RELATIVE, text, package or (folders[0] if folders else None), _SCRIPT_ENDINGS)
-        case "ruby":
-            yield from _beside(_RUBY, text, package or (folders[0] if folders else None), ("", ".rb"))
-        case "perl":
-            yield from _beside(_PERL, text, package or (folders[0] if folders else None), ("", ".pm"))
-        case "php":
-            yield from _beside(_PHP, text, package or (folders[0] if folders else None), ("",))
-        case "lua":
-            yield from _beside(_LUA, text, package or (folders[0] if folders else None), (".lua", "/init.lua"))
-        case _:
-            return
-
-
-def _beside(
-    pattern: re.Pattern[str], text: str, folder: str | None, endings: tuple[str, ...]
-) -> Iterator[tuple[str, ...]]:
-    if folder is None:
+    if language == "python":
+        yield from _of_python(text, folders, package)
         return
+    folder = package or next(iter(folders), None)
+    if folder is None or language not in _BY_PATH:
+        return
+    pattern, endings = _BY_PATH[language]
     seen: set[str] = set()
     for found in pattern.finditer(text):
         name = next(group for group in found.groups() if group).replace("::", "/")

@@ -18,11 +18,6 @@ from tallystick.model.script import Command, Role, Word
 from tallystick.policy.calls.reading import CallReading
 
 _VARIABLES = ("--env-file", "--env-file-if-exists", "--envfile", "--env")
-_SERVED = ("--keyfile", "--certfile", "--ssl-keyfile", "--ssl-certfile", "--ssl-key", "--ssl-cert", "--key", "--cert")
-_SERVERS = (
-    *("uvicorn", "gunicorn", "hypercorn", "daphne", "granian", "flask", "fastapi", "waitress-serve", "ng", "serve"),
-    *("http-server", "live-server", "webpack", "webpack-dev-server", "local-ssl-proxy", "caddy", "static-web-server"),
-)
 _CERTIFICATES = frozenset(("x509", "req", "crl", "verify", "pkcs7", "ocsp"))
 """Commands of `openssl` that show certificates and requests alone, whatever else is in the file."""
 _OPTIONS = fact_of_programs("own-files")
@@ -122,9 +117,7 @@ def _given(command: Command) -> Iterator[str]:
     if name in _OPERANDS:
         yield from (word.plain for word in words[1:] if not word.plain.startswith("-"))
     options = _OPTIONS.get(name, ())
-    if name in _SERVERS:
-        options = (*options, *_SERVED)
-    elif name == "openssl" and len(words) > 1 and words[1].plain in _CERTIFICATES:
+    if name == "openssl" and len(words) > 1 and words[1].plain in _CERTIFICATES:
         options = (*options, "-in")
     if not options:
         return

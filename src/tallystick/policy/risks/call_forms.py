@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import fnmatch
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from typing import NamedTuple, TypeAlias
 
@@ -31,8 +31,7 @@ from tallystick.catalog.loading import Entry, load
 from tallystick.catalog.programs import programs_with
 from tallystick.errors import FormatError
 from tallystick.model.pattern import pattern_of
-from tallystick.policy.calls.reading import CallReading
-from tallystick.policy.risks.programs import Started, programs
+from tallystick.policy.risks.programs import Started
 from tallystick.policy.risks.risk import Risk
 
 _Condition: TypeAlias = Callable[[Started], bool]
@@ -77,12 +76,12 @@ class Forms:
                 return form.risk if form.risk != "-" else None
         return None
 
-    def found(self, reading: CallReading) -> Iterator[Risk]:
-        """The risks of all programs that a call starts."""
-        for started in programs(reading):
-            risk = self.of(started)
+    def found(self, started: Iterable[Started]) -> Iterator[Risk]:
+        """The risks of some programs that are started."""
+        for one in started:
+            risk = self.of(one)
             if risk is not None:
-                yield Risk(risk, started.spelled)
+                yield Risk(risk, one.spelled)
 
 
 def fits(conditions: str, started: Started) -> bool:

@@ -36,7 +36,7 @@ _SHARED = pattern_of(
 
 def of_version_control(reading: CallReading) -> Iterator[Risk]:
     """What a call does to history and to work that is not committed."""
-    yield from _OTHERS.found(reading)
+    yield from _OTHERS.found(programs(reading))
     for script in reading.scripts:
         for command in script.commands:
             if command.role is not Role.PROGRAM or not command.words:

@@ -8,14 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tallystick.catalog.programs import programs_with
 from tallystick.intent.programs.git_call import GitCall
-from tallystick.intent.programs.packages import RUNNERS
 from tallystick.model.pattern import pattern_of
 from tallystick.model.script import Command, Role, Script
 from tallystick.policy.calls.reading import CallReading
 from tallystick.policy.risks.call_forms import Forms
-from tallystick.policy.risks.programs import Started, name_of, programs, shown
+from tallystick.policy.risks.programs import Started, called, programs_and_run, shown
 from tallystick.policy.risks.risk import Risk
 from tallystick.policy.settings import Settings
 
@@ -26,7 +24,6 @@ RISKS: dict[str, str] = {
     "pushes-elsewhere": "Commits are pushed to a repository that was named in this call, not to one that the project has.",
 }
 _FORMS = Forms("packs")
-_HOLDERS = RUNNERS | programs_with("runs-named-program")
 _OFF = {
     "HUSKY": ("0",),
     "LEFTHOOK": ("0", "false"),
@@ -44,18 +41,12 @@ _ADDRESS = pattern_of(r"[a-z][a-z+]{1,10}://.+|[\w.-]+@[\w.-]+:.+")
 
 def risks(reading: CallReading, settings: Settings) -> Iterator[Risk]:
     """What a call does as a whole, of RISKS."""
-    for started in programs(reading):
-        for meant in (started, *_named(started)):
-            word = _FORMS.of(meant)
-            if word is not None:
-                yield Risk(word, started.spelled)
+    yield from _FORMS.found(programs_and_run(reading))
     for script in reading.scripts:
         commands = [command for command in script.commands if command.role is Role.PROGRAM and command.words]
         for command in commands:
             yield from _of_project(command)
-        yield from _of_git(
-            [GitCall(command) for command in commands if name_of(command.words[0].plain) == "git"], script
-        )
+        yield from _of_git([GitCall(command) for command in commands if called(command) == "git"], script)
 
 
 def _of_git(calls: list[GitCall], script: Script) -> Iterator[Risk]:
@@ -71,26 +62,12 @@ def _of_git(calls: list[GitCall], script: Script) -> Iterator[Risk]:
         yield from (Risk("skips-hooks", f"{name}={value}") for name, value in script.assigned if _is_off(name, value))
 
 
-def _named(started: Started) -> Iterator[Started]:
-    """The program that a runner runs: `npx prisma`, `python -m twine`, `bundle exec rake`, `npx -y NAME`."""
-    words = started.words
-    at = next((n for n, word in enumerate(words) if word[:1] != "-" and word not in ("run", "exec", "x")), len(words))
-    if started.name in _HOLDERS:
-        if at < len(words):
-            yield Started(name_of(words[at].partition("@")[0]), started.given[at + 1 :], started.spelled)
-    elif started.name.startswith("python") and words[:1] == ("-m",) and len(words) > 1:
-        yield Started(words[1], started.given[2:], started.spelled)
-
-
 def _of_project(command: Command) -> Iterator[Risk]:
     """A program by a path in the project: `bin/rails`, `./gradlew`."""
     path = command.words[0].plain
     if "/" not in path or path.startswith("/"):
         return
-    started = Started(path.rpartition("/")[2].lower(), command.words[1:200], shown(command.words))
-    word = _FORMS.of(started)
-    if word is not None:
-        yield Risk(word, started.spelled)
+    yield from _FORMS.found([Started(path.rpartition("/")[2].lower(), command.words[1:200], shown(command.words))])
 
 
 def _is_off(name: str, value: str) -> bool:

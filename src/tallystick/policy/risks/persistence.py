@@ -35,7 +35,7 @@ def risks(reading: CallReading, settings: Settings) -> Iterator[Risk]:
     for intent in reading.uses.intents:
         if intent.operation is Operation.SCHEDULE and "wake" not in intent.target.lower():
             yield Risk("schedules", " ".join((intent.target, *intent.words))[:200])
-    yield from _FORMS.found(reading)
+    yield from _FORMS.found(programs(reading))
     yield from _of_windows(reading)
 
 

@@ -12,6 +12,7 @@ from itertools import islice
 from msgspec import Struct
 
 from tallystick.catalog.programs import programs_with
+from tallystick.intent.programs.packages import RUNNERS
 from tallystick.intent.shell.names import canonical
 from tallystick.intent.tools.arguments import plain_name, strings
 from tallystick.model.script import Command, Role, Script, Word
@@ -96,6 +97,22 @@ def _programs(reading: CallReading) -> Iterator[Started]:
             name = name_of(words[0].plain)
             if name:
                 yield Started(name, words[1 : _MOST_WORDS + 1], shown(words))
+
+
+def programs_and_run(reading: CallReading) -> Iterator[Started]:
+    """The same, and what a runner among them runs: `npx prisma`, `python -m twine`, `bundle exec rake`, `npx -y NAME`."""
+    for started in programs(reading):
+        yield started
+        words = started.words
+        at = next((n for n, word in enumerate(words) if word[:1] != "-" and word not in _VERBS), len(words))
+        if started.name in _HOLDERS and at < len(words):
+            yield Started(name_of(words[at].partition("@")[0]), started.given[at + 1 :], started.spelled)
+        elif started.name.startswith("python") and words[:1] == ("-m",) and len(words) > 1:
+            yield Started(words[1], started.given[2:], started.spelled)
+
+
+_HOLDERS = RUNNERS | programs_with("runs-named-program")
+_VERBS = frozenset(("run", "exec", "x"))
 
 
 def own_scripts(reading: CallReading) -> tuple[Script, ...]:
