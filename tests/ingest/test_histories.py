@@ -16,13 +16,14 @@ from tallystick.graph.projection.risk_tags import Meaning
 from tallystick.graph.queries import SessionFilter, list_sessions
 from tallystick.graph.search import SearchFilter
 from tallystick.ingest.adapters import adapters
-from tallystick.ingest.histories import Imported, Reading, find_histories, import_histories
+from tallystick.ingest.histories import Imported, Reading, count_passed_over, find_histories, import_histories
 from tallystick.journal.home import Home
 from tallystick.review.export import export, format_named
 from tallystick.setup.demo import lay_out_samples
 from tallystick.trust.verify import verify_store
 from tallystick.trust.verify_named import find_session
 from tallystick.workspace.indexing import open_index
+from tests.support.git_objects import commit, empty_repository
 
 KNOWN = adapters()
 
@@ -143,3 +144,24 @@ def test_an_index_that_is_being_written_does_not_keep_the_import_from_recording(
     assert done.remarks[0].startswith("the index is behind")
     with open_index(home) as index:
         assert len(list_sessions(index.graph, SessionFilter())) == 8
+
+
+def test_sessions_in_the_objects_of_a_repository_are_read_there_and_grow(tmp_path: Path) -> None:
+    lay_out_samples(tmp_path / "user")
+    path = next((tmp_path / "user/.codex").rglob("*.jsonl"))
+    lines = path.read_bytes().splitlines(keepends=True)
+    branch, early = "refs/heads/entire/checkpoints/v1", b"".join(lines[: len(lines) // 2])
+    metadata = {f"ab/{number}/0/metadata.json": b'{"session_id": "s"}' for number in (1, 2)}
+    repository = empty_repository(tmp_path / "repo")
+    commit(repository, branch, {"ab/1/0/full.jsonl": early, **metadata})
+    home = Home(tmp_path / "store")
+    first = take_in(home, tmp_path, tmp_path / "repo").report
+    assert [(file.path.name, file.state) for file in first.files] == [("s.jsonl", "new")]
+    commit(repository, branch, {"ab/1/0/full.jsonl": early, "ab/2/0/full.jsonl": b"".join(lines), **metadata})
+    second = take_in(home, tmp_path, tmp_path / "repo").report
+    assert ([file.state for file in second.files], bool(second.recorded)) == (["grown"], True)
+    assert [file.state for file in take_in(home, tmp_path, tmp_path / "repo").report.files] == ["unchanged"]
+    whole = Home(tmp_path / "whole")
+    take_in(whole, tmp_path, path)
+    assert verify_store(home).steps == verify_store(whole).steps
+    assert count_passed_over((tmp_path / "repo",), ()) == 0

@@ -7,17 +7,20 @@ Owns the walk over folders, the question "which agent wrote this", and the order
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 import msgspec
 
-from tallystick.agents import Adapter
+from tallystick.agents import Adapter, Shape
+from tallystick.capture.git_histories import histories_in, is_bare, is_repository
+from tallystick.capture.git_text import GitText
 from tallystick.errors import SourceError
 from tallystick.model.moments import epoch_time, normal_time
 from tallystick.model.pattern import pattern_of
 
 HEAD_BYTES = 64 * 1024
+_GIT = ".git"
 _MAGIC = b"SQLite format 3\0"
 _DATABASES = (".db", ".sqlite", ".sqlite3")
 _TIME = pattern_of(rb'"(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?)"|"created": ?(\d{13})\b')
@@ -31,6 +34,13 @@ class Found(msgspec.Struct, frozen=True):
     agent: str
     size: int
     first_time: str = ""
+    text: GitText | None = None
+    """What it holds, if it is in the objects of a repository: `path` then only names it."""
+
+    @property
+    def source(self) -> Path | GitText:
+        """What is read."""
+        return self.text or self.path
 
 
 class Refused(msgspec.Struct, frozen=True):
@@ -76,6 +86,8 @@ def recognise(paths: Iterable[Path], adapters: Mapping[str, Adapter]) -> Iterato
         if not path.exists():
             yield Refused(path, "is a broken link" if path.is_symlink() else "is not there")
         elif path.is_dir():
+            if is_repository(path):
+                yield from _in_objects(path, adapters)
             yield from _below(path, adapters)
         else:
             yield from _recognised(path, adapters, is_named=True)
@@ -83,12 +95,39 @@ def recognise(paths: Iterable[Path], adapters: Mapping[str, Adapter]) -> Iterato
 
 def _below(folder: Path, adapters: Mapping[str, Adapter]) -> Iterator[Found | Refused]:
     problems: list[OSError] = []
-    for parent, folders, names in os.walk(folder, onerror=problems.append):
-        folders.sort()
-        for name in sorted(names):
-            yield from _recognised(Path(parent, name), adapters, is_named=False)
+    for path in files_below(folder, problems.append):
+        yield from _recognised(path, adapters, is_named=False)
     for problem in problems:
         yield Refused(Path(problem.filename or folder), f"cannot be read: {problem.strerror}")
+
+
+def files_below(folder: Path, report: Callable[[OSError], None] | None = None) -> Iterator[Path]:
+    """The files below a folder, in order; not those by which git keeps its objects."""
+    if is_bare(folder):
+        return
+    for parent, folders, names in os.walk(folder, onerror=report):
+        folders[:] = sorted(name for name in folders if name != _GIT)
+        yield from (Path(parent, name) for name in sorted(names))
+
+
+def _in_objects(folder: Path, adapters: Mapping[str, Adapter]) -> Iterator[Found | Refused]:
+    """The histories that other tools keep in a repository."""
+    for history in histories_in(folder):
+        if isinstance(history, SourceError):
+            yield Refused(folder, str(history))
+            continue
+        try:
+            with history.text.open() as file:
+                head = file.read(HEAD_BYTES)
+        except SourceError as error:
+            yield Refused(history.path, str(error))
+            continue
+        names = best_matches(str(history.path), head, adapters)
+        # What a document was earlier is not what it is: only of lines, older ones may be missing in the longest.
+        if len(names) == 1 and not (history.is_earlier and adapters[names[0]].SHAPE is not Shape.LINES):
+            yield Found(history.path, names[0], history.text.size, first_time(head), history.text)
+        elif len(names) != 1:
+            yield Refused(history.path, f"is not a history of {', '.join(names) or 'a known agent'}")
 
 
 def _recognised(path: Path, adapters: Mapping[str, Adapter], *, is_named: bool) -> Iterator[Found | Refused]:

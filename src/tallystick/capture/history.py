@@ -15,6 +15,7 @@ import msgspec
 import orjson
 
 from tallystick.agents import Adapter, Reader, Shape, SourceFile
+from tallystick.capture.git_text import GitText
 from tallystick.errors import SourceError
 from tallystick.model.step import Event, Loss
 
@@ -46,9 +47,10 @@ class HistoryFile:
         offset: bytes read up to the end of the last whole line. digest: SHA-256 of those bytes, in hex, when done.
     """
 
-    def __init__(self, path: Path, adapter: Adapter) -> None:
+    def __init__(self, path: Path, adapter: Adapter, text: GitText | None = None) -> None:
         self.path = path
         self.adapter = adapter
+        self._source = text or path
         self.offset = 0
         self.position = 0
         self._hash = hashlib.sha256()
@@ -79,7 +81,7 @@ class HistoryFile:
 
     def _lines(self, reader: Reader) -> Iterator[Piece]:
         number = 0
-        for line, size, has_end in split_lines(self.path, self._hash.update):
+        for line, size, has_end in split_lines(self._source, self._hash.update):
             number += 1
             offset = self.position
             self.position += size
@@ -93,10 +95,13 @@ class HistoryFile:
                 yield piece
 
     def _document(self, reader: Reader) -> Iterator[Piece]:
-        size = self.path.stat().st_size
+        if isinstance(self._source, Path):
+            size = self._source.stat().st_size
+        else:
+            size = self._source.size
         if size > MOST_DOCUMENT_BYTES:
             raise SourceError(f"{self.path} has {size} bytes; a document of this agent may have {MOST_DOCUMENT_BYTES}")
-        data = self.path.read_bytes()
+        data = self._source.read_bytes()
         self._hash.update(data)
         self.offset = self.position = len(data)
         yield Piece(tuple(reader.feed(data, 0)), 0, 1)
@@ -188,7 +193,7 @@ def half_line(line: bytes, offset: int, number: int) -> Piece:
 
 
 def split_lines(
-    path: Path, count: Callable[[bytes], None], *, start: int = 0, pauses: bool = False
+    path: Path | GitText, count: Callable[[bytes], None], *, start: int = 0, pauses: bool = False
 ) -> Iterator[tuple[bytes | None, int, bool]]:
     """The lines of a file: text without LF (None if it is too long), bytes with LF, and whether it had one.
 
@@ -235,7 +240,7 @@ def database_state(path: Path) -> tuple[hashlib._Hash, int]:
     return state, size
 
 
-def prefix_digest(path: Path, size: int) -> str | None:
+def prefix_digest(path: Path | GitText, size: int) -> str | None:
     """SHA-256 of the first `size` bytes of a file, in hex; None if it has fewer.
 
     Raises:

@@ -5,7 +5,6 @@ Owns which files are meant and which store they go to. What makes an import idem
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, nullcontext, suppress
 from datetime import tzinfo
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from tallystick.agents import Adapter
-from tallystick.capture.discover import Found, Refused, discover, recognise
+from tallystick.capture.discover import Found, Refused, discover, files_below, recognise
 from tallystick.errors import TallystickError
 from tallystick.graph.graph import Graph, GraphError, Mode
 from tallystick.graph.journals import Depth
@@ -51,8 +50,7 @@ def find_histories(below: Path, paths: Sequence[Path], adapters: Mapping[str, Ad
 def count_passed_over(paths: Sequence[Path], found: Sequence[Found | Refused]) -> int:
     """How many files in folders that a person named are not history of an agent."""
     known = {item.path for item in found}
-    files = (Path(parent, name) for path in paths for parent, _, names in os.walk(path) for name in names)
-    return sum(file not in known for file in files)
+    return sum(file not in known for path in paths for file in files_below(path))
 
 
 class Reading(msgspec.Struct, frozen=True):

@@ -270,7 +270,7 @@ def _state(found: Found, mark: Watermark | None) -> str:
     """How a file stands to what was read of it (13.4)."""
     if mark is None:
         return "new"
-    if found.size < mark.offset or prefix_digest(found.path, mark.offset) != mark.digest:
+    if found.size < mark.offset or prefix_digest(found.source, mark.offset) != mark.digest:
         return "rewritten"
     if found.size == mark.offset:
         return "unchanged"

@@ -67,7 +67,7 @@ class Files:
 
     def open(self, found: Found, adapter: Adapter) -> Source:
         """A file that is read now."""
-        return HistoryFile(found.path, adapter)
+        return HistoryFile(found.path, adapter, found.text)
 
 
 class ImportWorkers:
@@ -186,7 +186,7 @@ def _read_files(connection: Connection, files: Mapping[str, Found], adapters: Ma
     while True:
         found = files[connection.recv()]
         try:
-            for message in _read(HistoryFile(found.path, adapters[found.agent])):
+            for message in _read(HistoryFile(found.path, adapters[found.agent], found.text)):
                 connection.send_bytes(pickle.dumps(message, pickle.HIGHEST_PROTOCOL))
         except SourceError as error:
             connection.send(_Failed(str(error)))

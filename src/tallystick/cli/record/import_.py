@@ -31,7 +31,7 @@ _KINDS = 30
 @click.option("--again", is_flag=True, help="Read files from the beginning, even if nothing in them is new.")
 @pass_run
 def import_(run: Run, paths: tuple[Path, ...], agents: tuple[str, ...], again: bool) -> None:
-    """Import the histories that agents keep on this machine. With PATH: those in these files and folders.
+    """Import the histories that agents keep on this machine. With PATH: those in these files, folders and repositories.
 
     Steps that are already in the record are not recorded again. Agents' files are only read. A file that cannot be read
     is reported, the others are imported, and the exit code is 1. A hash-chain ledger whose own hashes do not match is
