@@ -33,7 +33,7 @@ def _names() -> Iterator[str]:
         for name, entry in tomllib.loads(table.read_text("utf-8")).items():
             yield name
             yield from str(entry.get("also", "")).split()
-    yield from programs_named()
+    yield from (name for name in programs_named() if not name.startswith("git-"))  # verbs of git, not programs
     kinds = tomllib.loads(files("tallystick.catalog").joinpath("traits.toml").read_text("utf-8"))
     starters = tomllib.loads(files("tallystick.catalog").joinpath("starters.toml").read_text("utf-8"))
     wrapping = (starters["wrappers"], starters["wrappers_after_a_word"], *starters["under"].values())

@@ -10,22 +10,20 @@ the Subversion book, "svn Reference".
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import pairwise
 
 from tallystick.intent.programs.git_call import GitCall
 from tallystick.model.intent import Domain, Operation
 from tallystick.model.pattern import pattern_of
-from tallystick.model.script import HOLE, Command, Role
+from tallystick.model.script import HOLE, Command, Role, Word
 from tallystick.policy.calls.reading import CallReading
 from tallystick.policy.kinds.system import is_build_output
 from tallystick.policy.risks.call_forms import Forms
-from tallystick.policy.risks.programs import Started, name_of, programs, shown
+from tallystick.policy.risks.programs import Started, called, programs, shown
 from tallystick.policy.risks.risk import Risk
 from tallystick.policy.settings import Settings
 
-_REWRITES = "rewrites-history"
-_DISCARDS = "discards-work"
 _SHARED = pattern_of(
     r"(?:main|master|trunk|dev|devel|develop|development|staging|stable|next|prod|production|live|release|releases|gh-pages"
     r"|head|@|default|integration|qa|uat|(?:release|releases|hotfix|support|v\d[\w.]*|stable|prod|maint)[-/].*|v?\d+(?:\.[\dx]+)+.*)",
@@ -38,25 +36,22 @@ def of_version_control(reading: CallReading) -> Iterator[Risk]:
     """What a call does to history and to work that is not committed."""
     yield from _OTHERS.found(programs(reading))
     for script in reading.scripts:
-        for command in script.commands:
-            if command.role is not Role.PROGRAM or not command.words:
-                continue
-            name = name_of(command.words[0].plain)
-            if name == "git":
-                yield from _of_git(command)
+        calls = (one for one in script.commands if one.role is Role.PROGRAM and called(one) == "git")
+        yield from _HISTORY.found(map(_taken, calls))
 
 
-def _of_git(command: Command) -> Iterator[Risk]:
+def _taken(command: Command) -> Started:
+    """A call of git as a form reads it: `git-VERB`, its options, of which long ones keep their values, then its operands."""
     call = GitCall(command)
-    rule = _RULES.get(call.verb)
-    word = None
-    if rule is not None:
-        word = rule(call)
-    if word is not None:
-        yield Risk(word, shown(command.words))
+    options = [
+        Word(f"{name}={value.text}") if value is not None and name[:2] == "--" else Word(name)
+        for name, value in call.line.options
+    ]
+    return Started(f"git-{call.verb}", (*options, *call.line.operands), shown(command.words))
 
 
-# git -----------------------------------------------------------------------------------------------------------------
+def _refs(started: Started) -> list[str]:
+    return [word.text for word in started.given if word.text[:1] != "-"]
 
 
 def _is_shared(name: str) -> bool:
@@ -65,120 +60,38 @@ def _is_shared(name: str) -> bool:
     return not short or HOLE in name or "*" in name or _SHARED.fullmatch(short) is not None
 
 
-def _push(call: GitCall) -> str | None:
-    line = call.line
-    if line.has("-n", "--dry-run"):
-        return None
-    if line.has("--mirror", "--prune"):
-        return _REWRITES
-    refs = line.operands[1:]
-    is_forced = line.has("-f", "--force")
-    if is_forced and (not refs or line.has("--all", "--tags", "--branches")):
-        return _REWRITES
-    is_deleting, has_lease = line.has("-d", "--delete"), line.has("--force-with-lease", "--force-if-includes")
+def _shared(started: Started, most: str) -> bool:
+    return any(map(_is_shared, _refs(started)[: int(most)]))
+
+
+def _loses_refs(started: Started) -> bool:
+    """Whether a push takes from a shared branch, or from a tag, what others may have."""
+    is_forced, has_lease = started.has("-f", "--force"), started.has("--force-with-lease", "--force-if-includes")
     # With a lease no one's work is lost that was not seen, so the branch that one is on may be pushed.
-    named = [ref.text for ref in refs if not (has_lease and not is_forced and ref.text in ("HEAD", "@"))]
-    if any(_is_ref_lost(ref, is_forced or has_lease, is_deleting) for ref in named):
-        return _REWRITES
-    return None
+    named = [ref for ref in _refs(started)[1:] if not (has_lease and not is_forced and ref in ("HEAD", "@"))]
+    return any(_is_ref_lost(ref, is_forced or has_lease, started.has("-d", "--delete")) for ref in named)
 
 
 def _is_ref_lost(ref: str, is_forced: bool, is_deleting: bool) -> bool:
     is_forced = is_forced or ref.startswith("+")
     source, colon, target = ref.removeprefix("+").partition(":")
-    name = source
-    if colon:
-        name = target
+    name = target if colon else source
     if is_deleting or (colon and not source):
         return name.startswith("refs/tags/") or _is_shared(name)
     return is_forced and _is_shared(name)
 
 
-def _branch(call: GitCall) -> str | None:
-    line = call.line
-    is_forced = line.has("-D") or (line.has("-d", "--delete") and line.has("-f", "--force"))
-    moves = line.has("-f", "--force") and not line.has("-d", "--delete", "-m", "-M", "-c", "-C")
-    if is_forced:
-        named = line.operands
-    elif moves:
-        named = line.operands[:1]
-    else:
-        named = []
-    if any(_is_shared(word.text) for word in named):
-        return _REWRITES
-    return None
-
-
-def _clean(call: GitCall) -> str | None:
-    line = call.line
-    if line.has("-n", "--dry-run", "-i", "--interactive"):
-        return None
-    paths = call.paths()
-    if paths and all(word.is_known and is_build_output(_parts(word.plain)) for word in paths):
-        return None
-    return _DISCARDS
+def _only_built(started: Started) -> bool:
+    """Whether all that is cleaned is what a build makes."""
+    paths = [word for word in started.given if word.text[:1] != "-"]
+    return bool(paths) and all(word.is_known and is_build_output(_parts(word.plain)) for word in paths)
 
 
 def _parts(path: str) -> list[str]:
     return path.lower().rstrip("/").removeprefix("./").split("/")
 
 
-def _when(word: str, *options: str) -> Callable[[GitCall], str | None]:
-    return lambda call: word if call.line.has(*options) else None
-
-
-def _verbs(word: str, *verbs: str) -> Callable[[GitCall], str | None]:
-    return lambda call: word if call.line.operand(0) in verbs else None
-
-
-def _always(word: str) -> Callable[[GitCall], str | None]:
-    return lambda call: None if call.line.has("-h", "--help", "--dry-run", "--analyze") else word
-
-
-def _prunes(call: GitCall) -> str | None:
-    """`gc --prune=now`, `prune`: what no branch leads to is gone at once, and with it the way back."""
-    if call.line.has("-n", "--dry-run"):
-        return None
-    until = call.line.said("--prune", "--expire")
-    if until in ("now", "all", "0") or (call.verb == "prune" and not until):
-        return _REWRITES
-    return None
-
-
-def _update_ref(call: GitCall) -> str | None:
-    if call.line.has("-d", "--delete", "--stdin"):
-        return _REWRITES
-    if len(call.line.operands) > 1 and _is_shared(call.line.operand(0)):
-        return _REWRITES
-    return None
-
-
-def _submodule(call: GitCall) -> str | None:
-    is_removal = call.line.operand(0) == "deinit" and call.line.has("-f", "--force")
-    if is_removal:
-        return _DISCARDS
-    return None
-
-
-_RULES: dict[str, Callable[[GitCall], str | None]] = {
-    "push": _push,
-    "branch": _branch,
-    "clean": _clean,
-    "reset": _when(_DISCARDS, "--hard"),
-    "checkout": _when(_DISCARDS, "-f", "--force"),
-    "switch": _when(_DISCARDS, "-f", "--force", "--discard-changes"),
-    "checkout-index": _when(_DISCARDS, "-f", "--force"),
-    "read-tree": _when(_DISCARDS, "--reset"),
-    "stash": _verbs(_DISCARDS, "drop", "clear"),
-    "submodule": _submodule,
-    "reflog": _verbs(_REWRITES, "expire", "delete"),
-    "gc": _prunes,
-    "prune": _prunes,
-    "update-ref": _update_ref,
-    "symbolic-ref": _when(_REWRITES, "-d", "--delete"),
-    "filter-branch": _always(_REWRITES),
-    "filter-repo": _always(_REWRITES),
-}
+_HISTORY = Forms("history", _loses_refs, _only_built, _shared)
 _OTHERS = Forms("versions")
 
 
