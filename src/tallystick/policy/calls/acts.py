@@ -18,6 +18,7 @@ from tallystick.model.intent import Domain, Intent, Operation
 from tallystick.policy.calls.authors import Authors
 from tallystick.policy.calls.irrecoverable import NOTHING, OWN, Loss, beginning, loss, loss_of
 from tallystick.policy.calls.legitimate_use import in_use
+from tallystick.policy.calls.measured import measured
 from tallystick.policy.calls.own_variables import loaded
 from tallystick.policy.calls.progress import SoFar
 from tallystick.policy.calls.reading import CallReading
@@ -394,7 +395,7 @@ class _Finder:
     def _is_in_use(self, path: str, place: Place) -> bool:
         if self._in_use is None:
             self._in_use = in_use(self._reading)
-            self._loaded = loaded(self._reading)
+            self._loaded = loaded(self._reading) | measured(self._reading)
         return path in self._in_use or (place is Place.WORKSPACE and path in self._loaded)
 
     def _without_links(self, path: str) -> str:
