@@ -99,3 +99,9 @@ def test_remotes_and_what_is_committed_name_hosts(project: Path) -> None:
 def test_a_remote_that_has_nothing_gets_all(project: Path) -> None:
     assert b"one" in told(project, "https://elsewhere.example.net/x.git", "HEAD")[0]
     assert told(project, "git@git.example.com:a/b.git") == (b"", True)
+
+
+def test_of_a_linked_tree_whose_repository_is_gone_nothing_is_known(tmp_path: Path) -> None:
+    (tmp_path / ".git").write_text(f"gitdir: {tmp_path}/gone/.git/worktrees/side\n")
+    assert told(tmp_path, "origin", "side") == (b"", False)
+    assert not names_host(str(tmp_path), "api.example.com")

@@ -63,8 +63,10 @@ def _opened(folder: str) -> pygit2.Repository | None:
 
         pygit2.settings.set_extensions(["partialclone"])
         return pygit2.Repository(root)
-    except (ImportError, OSError, ValueError, KeyError):
+    except ImportError:
         return None
+    except (OSError, ValueError, KeyError, pygit2.GitError):
+        return None  # not one, or a linked tree whose repository is gone
 
 
 def _texts(repository: pygit2.Repository, words: Sequence[str], *, commits_first: bool) -> Iterator[bytes | None]:

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import base64
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
 from itertools import islice, pairwise
 
 import msgspec
 import orjson
 
+from tallystick.catalog.loading import Entry, load
 from tallystick.intent.shell.names import canonical
 from tallystick.intent.tools.arguments import strings
 from tallystick.model.intent import Domain, Intent, Operation
@@ -122,7 +123,7 @@ def variables_sent(texts: Iterable[str]) -> tuple[str, ...]:
         text = text[:_MOST_SENT]
         if "$" in text:
             others = {other: name for other, name in _SET.findall(text) if is_secret_variable(name)}
-            for name in (*_by_senders(text), *_by_pipes(text)):
+            for name in (*_by_senders(text, _data_of), *_by_pipes(text)):
                 name = others.get(name, name)
                 if is_secret_variable(name):
                     found[name] = None
@@ -147,7 +148,31 @@ def is_meant_for(name: str, host: str) -> bool:
     )
 
 
-def _by_senders(text: str) -> Iterator[str]:
+class _Facts(Entry, frozen=True):
+    """Facts of catalog/variable_vendors.toml."""
+
+    vendors: Mapping[str, str]
+
+
+_VENDORS = {name: tuple(parts.split()) for name, parts in load("variable_vendors", _Facts).vendors.items()}
+
+
+def logins_sent(texts: Iterable[str]) -> tuple[str, ...]:
+    """The names of variables of one vendor by which these texts log in somewhere."""
+    names = (name for text in texts if "$" in text for name in _by_senders(text[:_MOST_SENT], _login_of))
+    return tuple(dict.fromkeys(name for name in names if is_secret_variable(name) and _vendor_of(name)))
+
+
+def is_of_vendor(name: str, host: str) -> bool:
+    """Whether a host may be one where a variable of a vendor logs in, by its name."""
+    return any(part in host for part in _vendor_of(name))
+
+
+def _vendor_of(name: str) -> tuple[str, ...]:
+    return _VENDORS.get(name.partition("_")[0], ())
+
+
+def _by_senders(text: str, part: Callable[[str, str], str]) -> Iterator[str]:
     for sender, _ in zip(_SENDER.finditer(text), range(_MOST_SENDERS), strict=False):
         before, at = "", sender.end()
         for _ in range(_MOST_SENT_WORDS):
@@ -155,16 +180,21 @@ def _by_senders(text: str) -> Iterator[str]:
             if match is None:
                 break
             at, word = match.end(), match[2]
-            yield from _VARIABLE.findall(word if match[1] else _data_of(word, before))
+            yield from _VARIABLE.findall(word if match[1] else part(word, before))
             before = word
+
+
+def _login_of(word: str, before: str) -> str:
+    """What of a word logs in."""
+    header = _HEADER.match(word)
+    is_header = header is not None and not _DATA_OPTION.fullmatch(before) and _MEANT.search(header[1]) is not None
+    is_login = is_header or _LOGIN_WORD.fullmatch(word) or _LOGIN_OPTION.fullmatch(before)
+    return word if is_login and not word.startswith("'") else ""
 
 
 def _data_of(word: str, before: str) -> str:
     """What of a word is sent as data: neither what logs in, nor a variable that is the whole address."""
-    if word.startswith("'") or _LOGIN_WORD.fullmatch(word) or _LOGIN_OPTION.fullmatch(before):
-        return ""
-    header = _HEADER.match(word)
-    if header is not None and not _DATA_OPTION.fullmatch(before) and _MEANT.search(header[1]):
+    if word.startswith("'") or _login_of(word, before):
         return ""
     word = _USER_OF_URL.sub("://", word)
     place = _WHOLE.match(word)
@@ -238,6 +268,10 @@ class Egress:
             if host.kinds.isdisjoint(_FOR_ANYTHING) and not is_meant_for(name, host.host):
                 carries["sensitive"] = None
                 evidence.append(f"sensitive: the variable {name}")
+        for name in logins_sent(self._reading.texts) if host.kinds.isdisjoint(_FOR_ANYTHING) else ():
+            if not is_of_vendor(name, host.host):
+                carries["sensitive"] = None
+                evidence.append(f"sensitive: {name} logs in elsewhere")
         past = self._world.past()
         evidence += [f"read before: {what}" for what in past.sensitive[-3:]]
         host = msgspec.structs.replace(
