@@ -36,6 +36,7 @@ cut -d '=' -f 1 .env | sort > /tmp/names.txt
 grep -oE '^[A-Z_]+' .env
 sed 's/=.*//' .env
 sed 's/=.*/=xxx/' .env
+test -f .env && sed -n 's/=.*$/=<set>/p' .env | rg '^(OPENAI|AZURE)' | sort
 awk -F= '{print $1}' .env
 X=$(grep -c = .env); echo $X
 diff <(cut -d= -f1 .env) <(cut -d= -f1 .env.example)

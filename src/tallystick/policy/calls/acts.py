@@ -7,7 +7,7 @@ record and of version control are slow, and most calls only read. Must not know 
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import partial
 
 from msgspec import Struct
@@ -17,6 +17,7 @@ from tallystick.intent.tools.paths import absolute
 from tallystick.model.intent import Domain, Intent, Operation
 from tallystick.policy.calls.authors import Authors
 from tallystick.policy.calls.irrecoverable import NOTHING, OWN, Loss, beginning, loss, loss_of
+from tallystick.policy.calls.kept import kept
 from tallystick.policy.calls.legitimate_use import in_use
 from tallystick.policy.calls.measured import measured
 from tallystick.policy.calls.own_variables import loaded
@@ -145,6 +146,7 @@ class _Finder:
         self._said_in: dict[str, str] = {}
         self._in_use: frozenset[str] | None = None
         self._loaded: frozenset[str] = frozenset()
+        self._kept: Mapping[str, tuple[str, ...]] = {}
         self._versions: tuple[Version, ...] | None = None
         self._egress = Egress(reading, world, settings, self._without_links)
         self._incidental = Incidental(reading)
@@ -396,7 +398,14 @@ class _Finder:
         if self._in_use is None:
             self._in_use = in_use(self._reading)
             self._loaded = loaded(self._reading) | measured(self._reading)
-        return path in self._in_use or (place is Place.WORKSPACE and path in self._loaded)
+            self._kept = kept(self._reading)
+        if path in self._in_use:
+            return True
+        return place is Place.WORKSPACE and (path in self._loaded or self._stays_in_project(self._kept.get(path, ())))
+
+    def _stays_in_project(self, copies: tuple[str, ...]) -> bool:
+        real = ((copy, self._without_links(copy)) for copy in copies)
+        return bool(copies) and all(self._place_of(one) is Place.WORKSPACE for both in real for one in both)
 
     def _without_links(self, path: str) -> str:
         if path not in self._real:

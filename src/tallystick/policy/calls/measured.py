@@ -28,13 +28,11 @@ _PASSING = programs_with("passes-text") - {name for name, (rule, *_) in _NAMES.i
 _GREPS = programs_with("greps")
 _MOST_COMMANDS = 60
 _NOWHERE = "/dev/null"
-_TAKEN = frozenset((Operation.READ, Operation.COPY_SOURCE, Operation.LIST, Operation.EDIT, Operation.EXECUTE))
+_TAKEN = frozenset((Operation.READ, Operation.COPY_SOURCE, Operation.EDIT, Operation.EXECUTE))
 _NO_VALUE = pattern_of(r"[^=]{0,64}(?:=[\s.*+?$^\\\"'()\[\]|]{0,16})?")
 """A pattern that asks for names, or for whether there is a value at all."""
 _NAME_ONLY = pattern_of(r"\^(?:export |\(?)\[[A-Za-z][^\]=.]{0,40}\](?:\[[A-Za-z][^\]=.]{0,40}\])?[*+]?\)?=?")
-_CUT_OFF = pattern_of(
-    r"s(?P<sign>[/#|,])(?:\[=\]|=)\.\*\$?(?P=sign)[^=/#|,]{0,16}(?P=sign)g?|s/=\.\*/=[*x.<>A-Za-z]{0,16}/g?"
-)
+_CUT_OFF = pattern_of(r"s(?P<sign>[/#|,])=\.\*\$?(?P=sign)=?[*x.<>A-Za-z]{0,16}(?P=sign)[gp]*")
 _FIRST_FIELD = pattern_of(r"\{ ?print \$1 ?;? ?\}")
 
 
@@ -129,8 +127,8 @@ def _first_field(line: Line) -> bool:
 def _without_values(line: Line) -> bool:
     """`sed 's/=.*//'`."""
     scripts = [word.plain for word in line.values("-e", "--expression")] or [word.plain for word in line.operands[:1]]
-    is_whole = not line.has("-f", "--file", "-i", "--in-place", "-n", "--quiet")
-    return is_whole and any(_CUT_OFF.fullmatch(one) for one in scripts) and len(scripts) == 1
+    is_one = len(scripts) == 1 and not line.has("-f", "--file", "-i", "--in-place")
+    return is_one and _CUT_OFF.fullmatch(scripts[0]) is not None
 
 
 def _prints_first(line: Line) -> bool:

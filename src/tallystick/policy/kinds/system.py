@@ -28,6 +28,7 @@ KINDS: dict[str, str] = {
     "inner-repository": "The same of a repository that lies inside of the workspace, below its top.",
     "build-output": "In the workspace, and made again by a build, an installation, a test run or a tool.",
     "cache": "What programs keep in a home folder and fetch or make again; what is in the trash.",
+    "cache-part": "What lies in a cache that is only a cache: one program's part of it, or one package.",
     "temporary-root": "A folder for everybody's temporary files, as a whole.",
     "agent-notes": "What an agent writes for itself in its own folder: plans, lists of tasks, what it remembers.",
     "worktree": "A working tree of the same repository that git makes beside it, or takes away where nothing is lost.",
@@ -54,6 +55,7 @@ class _Facts(Entry, frozen=True):
     files: tuple[str, ...]
     folder_patterns: tuple[str, ...]
     caches: tuple[str, ...]
+    cache_roots: tuple[str, ...]
 
 
 _FACTS = load("kinds/system", _Facts)
@@ -70,6 +72,7 @@ _REPOSITORY = pattern_of(
 )
 _FOLDER_LIKE = pattern_of("|".join(_FACTS.folder_patterns))
 _FILE_LIKE = pattern_of("|".join((rf".*\.(?:{'|'.join(_FACTS.endings)})", *_FACTS.files)))
+_CACHE_PARTS = pattern_of(rf"(?:{'|'.join(_FACTS.cache_roots)})/.")
 _CACHES = pattern_of(rf"(?:{'|'.join(_FACTS.caches)})(?=/|$)")
 
 _NOTES = pattern_of(
@@ -137,6 +140,8 @@ def _places(folder: str, home: str, *, is_known: bool) -> Iterator[str]:
     if rest is not None:
         if _CACHES.match(rest):
             yield "cache"
+        if _CACHE_PARTS.match(rest):
+            yield "cache-part"
         if _NOTES.match(rest):
             yield "agent-notes"
     elif folder not in _FACTS.temporary_roots and _SYSTEM.match(folder) and not _TEMPORARY.match(folder):

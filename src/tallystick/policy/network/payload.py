@@ -25,8 +25,10 @@ _PACKERS = programs_with("packs")
 _BRANCHES = programs_with("package-manager") | programs_with("container-engine")
 """What these send is put together by them."""
 _TRAITS = ("passes-value", "packs", "puts-out-input", "puts-out-pieces", "shows-content", "thins-text", "lists-files")
-_TELLING = frozenset(name for trait in _TRAITS for name in programs_with(trait)) - _CODE
-"""What these print is made of their words, their input and the files that they read."""
+_NAMING = programs_with("prints-names") & programs_with("gnu-name")
+"""What these print is a name, a number or a time."""
+_TELLING = (frozenset(name for trait in _TRAITS for name in programs_with(trait)) | _NAMING) - _CODE
+"""What these print is made of their words, their input and the files that they read, or is no more than a name."""
 _COMPUTES = pattern_of(
     r"environ|getenv|process\.env|ENV\b|stdin|input\(|argv|subprocess|popen|spawn|exec|eval|\bopen\(|read|import_module"
 )

@@ -32,6 +32,8 @@ _CMDLETS = frozenset(
         "import-clixml", "format-hex", "findstr", "xcopy", "robocopy", "certutil", "esentutl",
     )
 )  # fmt: skip
+_COPYING = pattern_of(r"(?i)(?:x|robo)?copy|copy-item|cpi|move(?:-item)?|mi")
+"""Of those, the ones whose last word is where it goes."""
 _READING = pattern_of(
     r"(?i)(?:^|[\s&|(\"'])(?:type|more|copy|xcopy|robocopy|move|findstr|certutil|get-content|gc|cat|select-string|sls"
     r"|copy-item|compress-archive)\s([^&|\n]{1,500})"
@@ -49,12 +51,26 @@ def _given(reading: CallReading) -> Iterator[str]:
     """What follows a name that reads files."""
     codes = [snippet.text for snippet in reading.snippets if snippet.language == "powershell"]
     for program in programs(reading):
-        if program.name in _CMDLETS:
+        if _COPYING.fullmatch(program.name):
+            yield _without_target(" ".join(program.words))
+        elif program.name in _CMDLETS:
             yield from program.words
         elif program.name in _SHELLS:
             codes += reading.texts  # the words have lost their backslashes, for they were read by another shell
     for each in dict.fromkeys(each for code in codes for each in spelled("powershell", code)):
-        yield from (found[1] for found in _READING.finditer(each[:_MOST_CODE]))
+        for found in _READING.finditer(each[:_MOST_CODE]):
+            name, _, given = found[0].strip("\"'(&| \t\n").partition(" ")
+            yield _without_target(given) if _COPYING.fullmatch(name) else found[1]
+
+
+def _without_target(given: str) -> str:
+    """The words of a copy without where it goes: what is there is not read."""
+    words = given.partition(";")[0].split()
+    named = [n for n, word in enumerate(words) if word.lower().startswith("-dest")]
+    if named:
+        return " ".join(words[: named[0]] + words[named[0] + 2 :])
+    operands = [n for n, word in enumerate(words) if word[:1] not in ("-", "/")]
+    return " ".join(words[: operands[-1]]) if len(operands) > 1 else given
 
 
 _URL = pattern_of(r"(?i)https?:|ftp:|\\\\[\w.-]+\\")

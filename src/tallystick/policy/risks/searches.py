@@ -204,10 +204,21 @@ def scan_risks(reading: CallReading, settings: Settings) -> Iterator[Risk]:
 
 def _is_sweep(program: Started, reading: CallReading) -> bool:
     if program.name in _INDEXES:
-        return bool(program.operands) or program.name == "updatedb"
+        is_all = bool(program.operands) or program.name == "updatedb"
+        return is_all and not _is_within(program, reading)
     if program.name in _SCANNERS:
         return program.name not in ("gitleaks", "trufflehog")
     return program.name == "git" and _is_all_of_history(program)
+
+
+def _is_within(program: Started, reading: CallReading) -> bool:
+    """Whether an index of files is asked for one folder, that of the project or below it: `mdfind -onlyin src x`."""
+    folder = next((after for option, after in pairwise(program.words) if option == "-onlyin"), None)
+    top = reading.workspace
+    if folder is None or top is None or top == reading.home:
+        return False
+    path = placed(folder, reading.folder)
+    return path == top or path.startswith(f"{top}/")
 
 
 def _is_all_of_history(program: Started) -> bool:
