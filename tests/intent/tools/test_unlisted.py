@@ -64,6 +64,16 @@ def test_other_members_are_no_commands(args: dict[str, Any]) -> None:
     assert (found.commands, found.programs) == ((), ())
 
 
+@each_case("tool, args, is_typed")
+def test_text_for_a_terminal_is_typed(tool: str, args: dict[str, Any], is_typed: bool) -> None:
+    assert bool(uses(tool, args).typed) is is_typed
+
+
+@each_case("tool, args, line")
+def test_what_is_done_may_stand_in_a_member(tool: str, args: dict[str, Any], line: str) -> None:
+    assert lines(uses(tool, args)) == [line]
+
+
 def test_code_is_known_by_the_language_in_the_name_of_its_member() -> None:
     assert uses("mcp__x__go", {"pythonCode": "1"}).codes == (Code("python", "1"),)
     assert uses("mcp__x__go", {"code_js": "1"}).codes == (Code("javascript", "1"),)

@@ -143,10 +143,7 @@ class Expressions(abc.ABC):
         for part in node.elts:
             if isinstance(part, ast.Starred):
                 inner = self.value(part.value)
-                if inner.kind is Kind.ITEMS:
-                    parts += inner.items
-                else:
-                    parts += (UNKNOWN,)
+                parts += inner.items if inner.kind in (Kind.ITEMS, Kind.EACH) else (UNKNOWN,)
             else:
                 parts.append(self.value(part))
         return values.items(parts)
@@ -230,7 +227,7 @@ class Expressions(abc.ABC):
         found: list[Value] = []
         for node, value in zip(nodes, given, strict=True):
             is_star = isinstance(node, ast.Starred)
-            if is_star and value.kind is Kind.ITEMS:
+            if is_star and value.kind in (Kind.ITEMS, Kind.EACH):
                 found += value.items
             else:
                 found += [UNKNOWN if is_star else value]

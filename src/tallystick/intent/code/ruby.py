@@ -42,12 +42,19 @@ class _Facts(Entry, frozen=True):
 _FACTS = load("code/ruby", _Facts)
 _RULES = table(_FACTS.calls)
 _HOME_FOLDER = pattern_of(r"""ENV(?:\[|\.fetch\()\s?(['"])HOME\1\s?[\])]""")
+_WORDS = pattern_of(r"(?<![\w)\]}])(?P<star>\*?)%w(?:\[(?P<words>[^\[\]]{0,800})\]|\((?P<_a>[^()]{0,800})\)|\{(?P<_b>[^{}]{0,800})\})")
 _INERT = _FACTS.inert
 
 
 def read_ruby(text: str, found: Found) -> None:
     """Note what a program does, as far as its calls tell."""
-    scan(plain_sends(_HOME_FOLDER.sub("Dir.home", text)), found, _LANGUAGE)
+    scan(plain_sends(_HOME_FOLDER.sub("Dir.home", _WORDS.sub(_listed, text))), found, _LANGUAGE)
+
+
+def _listed(words: re.Match[str]) -> str:
+    """A list of words as one of strings, or, with `*` before it, as arguments."""
+    inside = ", ".join(f"'{word}'" for word in (words["words"] or words["_a"] or words["_b"] or "").split() if "'" not in word)
+    return inside if words["star"] else f"[{inside}]"
 
 
 def _calls(scan: Scan, call: Call) -> None:

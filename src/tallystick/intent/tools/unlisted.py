@@ -10,11 +10,13 @@ git-mcp-server.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from tallystick.intent.programs import known_programs
 from tallystick.intent.shell.names import canonical
 from tallystick.intent.tools.arguments import (
     Members,
+    any_text,
     decoded,
     has_blank,
     members_of,
@@ -132,6 +134,14 @@ _CODE = pattern_of(
     r"(python|py|javascript|js|node|sql)(?:code|script|source|snippet|text|expression)?|(?:code|script|source)(python|py|javascript|js|node|sql)"
 )
 _CODES = {"py": "python", "js": "javascript", "node": "javascript"}
+_TERMINALS = frozenset(("term", "terminal", "tmux", "screen", "pty", "tty", "console", "iterm", "shell", "ssh", "repl"))
+_TYPING = frozenset(("type", "send", "write", "press", "paste", "input", "enter", "keys", "feed"))
+_KEYS = ("keys", "text", "input", "chars", "keystrokes", "data", "content")
+_SHELL_OPTION = pattern_of(r"-[a-z]{0,3}c|/[cC]|-Command")
+"""What comes before a command line among the words of a shell."""
+_OPERATIONS = ("op", "operation", "action", "verb", "method", "kind", "type")
+"""Members that say what is done, where the tool's name does not."""
+_NEW_TEXTS = ("newtext", "newcontent", "newstring", "newstr", "replacement", "content", "contents", "filetext")
 _MOST_DEPTH = 8
 _MOST_BEFORE = 4096
 """Characters of comments before a statement."""
@@ -153,18 +163,23 @@ def unlisted(draft: Draft, server: str | None, method: str) -> None:
     """Add what the arguments tell of a tool that is in no table. `server` is the MCP server, None if it is none's."""
     verbs = [word.lower() for word in _WORD.findall(method[:200])]
     draft.is_told = any(verb in _VERBS for verb in verbs)
-    before = len(draft.intents) + len(draft.commands) + len(draft.codes)
+    before = _count(draft)
     runs_git(draft, method)
     _commands(draft, is_search=not _LOOKING.isdisjoint(verbs))
+    _typed(draft, server, verbs)
     _paths(draft, server, verbs)
     operation = _direction(verbs)
     for url in urls_in(draft):
         reaches(draft, operation, url)
-    is_told = len(draft.intents) + len(draft.commands) + len(draft.codes) > before
+    is_told = _count(draft) > before
     if server is None:
         draft.unknown()
     elif not is_told or not is_local(server):
         draft.other(Domain.NETWORK, operation, of_server(server), method)
+
+
+def _count(draft: Draft) -> int:
+    return len(draft.intents) + len(draft.commands) + len(draft.codes) + len(draft.typed)
 
 
 def is_local(server: str) -> bool:
@@ -180,6 +195,14 @@ def _direction(verbs: list[str]) -> Operation:
         if verb in _SENDING:
             return Operation.SEND
     return Operation.CONNECT
+
+
+def _typed(draft: Draft, server: str | None, verbs: list[str]) -> None:
+    """Text for a program that runs already: what a terminal is told to type."""
+    named = {*_WORD.findall((server or "").lower()), *verbs}
+    text = text_among(draft.members, *_KEYS)
+    if text is not None and not named.isdisjoint(_TERMINALS) and not named.isdisjoint(_TYPING):
+        draft.typed.append(text)
 
 
 def _commands(draft: Draft, *, is_search: bool) -> None:
@@ -200,6 +223,9 @@ def _runs_in(draft: Draft, value: Json, depth: int) -> None:
     value = decoded(value)
     if isinstance(value, list):
         items = [("", item) for item in value]
+        texts = [item for item in value[:2] if isinstance(item, str)]
+        if len(texts) > 1 and _SHELL_OPTION.fullmatch(texts[0]) and _looks_run(texts[1]):
+            draft.commands.append(texts[1])
     elif isinstance(value, dict):
         members = members_of(value)
         items = list(members.items())
@@ -239,7 +265,7 @@ _ASSIGNED = pattern_of(r"[A-Za-z_]\w*=\S* ")
 
 def _paths(draft: Draft, server: str | None, verbs: list[str]) -> None:
     is_remote = server is not None and not is_local(server) and not _REMOTE.isdisjoint(draft.members)
-    for name, text in strings(draft.args):
+    for name, text, said in _said_of(draft.args, verbs, 0):
         if len(draft.intents) >= MOST:
             return
         text = text.replace("\0", "")  # no path has one: a tool leaves it out, or fails
@@ -250,13 +276,36 @@ def _paths(draft: Draft, server: str | None, verbs: list[str]) -> None:
             # A relative path of a server that works elsewhere may mean anything.
             is_told = server is not None and (is_rooted or is_local(server))
             if is_told:
-                operation = _operation(name, verbs)
+                operation = _operation(name, said)
             else:
                 operation = Operation.UNKNOWN
             is_search = operation is Operation.LIST and not _SEARCHING.isdisjoint(verbs)
             at = draft.file(operation, text, is_deep=is_search)
             if is_search:
                 draft.searched.append(at)
+
+
+def _said_of(value: Json, verbs: list[str], depth: int) -> Iterator[tuple[str, str, list[str]]]:
+    """Every text with the name of its member, and the verbs that say what is done with it.
+
+    Those of the tool's name; where that has none, what the object says in which it stands: an operation, or a new text.
+    """
+    if isinstance(value, list) and depth < _MOST_DEPTH:
+        for item in value[:MOST]:
+            yield from _said_of(item, verbs, depth + 1)
+    elif isinstance(value, dict) and depth < _MOST_DEPTH:
+        members = members_of(value)
+        if not any(verb in _VERBS for verb in verbs):
+            told = _WORD.findall((text_among(members, *_OPERATIONS) or "")[:200].lower())
+            has_text = any_text(members, *_NEW_TEXTS) is not None
+            verbs = [*(told or (["edit"] if has_text else [])), *verbs]
+        for name, item in members.items():
+            if isinstance(item, dict) or (isinstance(item, list) and any(isinstance(one, dict) for one in item)):
+                yield from _said_of(item, verbs, depth + 1)
+            else:
+                yield from ((known, text, verbs) for known, text in strings(item, name))
+    elif isinstance(value, str):
+        yield "", value, verbs
 
 
 def _may_be_path(name: str, text: str) -> bool:
