@@ -82,6 +82,7 @@ from tests.support.cases import cases, each
         ("import shutil\nshutil.make_archive('o', 'zip', 'd')", ["read d deep", "write o.zip"]),
         ("import shutil\nshutil.unpack_archive('a.zip', 'd')", ["read a.zip", "write d deep"]),
         ("import zipfile\nwith zipfile.ZipFile('a.zip') as z: z.extractall('d')", ["read a.zip", "write d deep"]),
+        ("import subprocess, glob\nsubprocess.run(['cat', *glob.glob('*.txt')])", ["list *.txt", "sh: cat '*.txt'"]),
         ("import glob\nfor f in glob.glob('*.txt'): open(f)", ["list *.txt", "read *.txt"]),
         # programs
         ("import os; os.system('rm -rf z')", ["sh: rm -rf z"]),

@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 from tallystick.intent.actions import Found, Read, TooMuchError
 from tallystick.intent.code import lines
+from tallystick.intent.code.applescript import read_applescript
 from tallystick.intent.code.characters import spelled
 from tallystick.intent.code.filters import read_awk, read_filter, read_sed
 from tallystick.intent.code.javascript import read_javascript
@@ -36,7 +37,8 @@ _READERS: dict[str, Callable[[str, Found], None]] = {
     "typescript": read_javascript,
     "yq": read_filter,
     **lines.READERS,
-    **dict.fromkeys(("applescript", "elisp", "julia", "other", "r"), read_verbs),
+    "applescript": read_applescript,
+    **dict.fromkeys(("elisp", "julia", "other", "r"), read_verbs),
 }
 
 

@@ -42,7 +42,7 @@ class _Facts(Entry, frozen=True):
 _FACTS = load("code/ruby", _Facts)
 _RULES = table(_FACTS.calls)
 _HOME_FOLDER = pattern_of(r"""ENV(?:\[|\.fetch\()\s?(['"])HOME\1\s?[\])]""")
-_WORDS = pattern_of(r"(?<![\w)\]}])(?P<star>\*?)%w(?:\[(?P<words>[^\[\]]{0,800})\]|\((?P<_a>[^()]{0,800})\)|\{(?P<_b>[^{}]{0,800})\})")
+_WORDS = pattern_of(r"(?<![\w)\]}])(\*?)%w(?:\[([^\[\]]{0,800})\]|\(([^()]{0,800})\)|\{([^{}]{0,800})\})")
 _INERT = _FACTS.inert
 
 
@@ -53,8 +53,9 @@ def read_ruby(text: str, found: Found) -> None:
 
 def _listed(words: re.Match[str]) -> str:
     """A list of words as one of strings, or, with `*` before it, as arguments."""
-    inside = ", ".join(f"'{word}'" for word in (words["words"] or words["_a"] or words["_b"] or "").split() if "'" not in word)
-    return inside if words["star"] else f"[{inside}]"
+    given = (words[2] or words[3] or words[4] or "").split()
+    inside = ", ".join(f"'{word}'" for word in given if "'" not in word)
+    return inside if words[1] else f"[{inside}]"
 
 
 def _calls(scan: Scan, call: Call) -> None:

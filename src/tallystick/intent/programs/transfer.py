@@ -18,10 +18,10 @@ from tallystick.intent.programs.arguments import (
     last_part,
     literal,
     renamed,
-    split_lines,
     split_words,
     taken,
 )
+from tallystick.intent.programs.curl_settings import words_in
 from tallystick.intent.programs.rules import Builder, Rule, grammar_of
 from tallystick.model.intent import Operation
 from tallystick.model.pattern import pattern_of
@@ -98,6 +98,9 @@ def _curl(command: Command) -> Actions:
     return built.build()
 
 
+_MOST_FED = 64
+
+
 def _curl_sends(line: Line) -> bool:
     """Whether the method or an option means that data goes to the host."""
     if line.said("-X", "--request").upper() in _CHANGING:
@@ -105,24 +108,12 @@ def _curl_sends(line: Line) -> bool:
     return not line.has("-G", "--get") and any(name in _CURL_SENDS for name, _ in line.options)
 
 
-_SETTING = pattern_of(r"-{0,2}([\w-]{1,40})[ \t]{0,20}[ \t=:][ \t]{0,20}(\S.*)")
-_MOST_SETTINGS = 64
-
-
 def _configured(command: Command) -> list[Word]:
     """The options in the configuration that `curl -K -` reads from its input."""
     is_asked = any(a.text in ("-K", "--config") and b.text == "-" for a, b in pairwise(command.arguments[:200]))
     if not is_asked or command.input is None or not command.input.is_known:
         return []
-    found: list[Word] = []
-    for line in split_lines(command.input.plain[:20_000])[:_MOST_SETTINGS]:
-        told = _SETTING.match(line.strip())
-        if told is not None:
-            dashes = "-"
-            if len(told[1]) > 1:
-                dashes = "--"
-            found += [Word(f"{dashes}{told[1]}"), Word(told[2].strip().strip('"'))]
-    return found
+    return list(map(Word, words_in(command.input.plain)))
 
 
 _PROXIES = words_of("curl", "proxies")
@@ -260,7 +251,7 @@ def _listed(command: Command, line: Line) -> list[Word]:
     is_fed = any(word.text == "-" for word in line.values("-i", "--input-file"))
     if not is_fed or command.input is None or not command.input.is_known:
         return []
-    return [Word(url) for url in split_words(command.input.plain[:20_000])[:_MOST_SETTINGS]]
+    return [Word(url) for url in split_words(command.input.plain[:20_000])[:_MOST_FED]]
 
 
 def _wget_file(built: Builder, line: Line, url: Word, output: Word | None, folder: Word | None) -> int | None:

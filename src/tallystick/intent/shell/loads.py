@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from tallystick.catalog.loads import OPTIONS, READERS, SETTINGS, VARIABLES, Load
 from tallystick.intent.programs.arguments import renamed, split_words
+from tallystick.intent.programs.curl_settings import words_in
 from tallystick.model.pattern import pattern_of
 from tallystick.model.script import Word
 
@@ -48,7 +49,7 @@ def _by_options(name: str, words: Sequence[Word]) -> Iterator[tuple[Load, Word]]
         if word.text == "--":
             return
         for option, load in OPTIONS.get(name, ()) if word.text[:1] in ("-", "/") else ():
-            value = _value(option, word, words[n + 1 : n + 2], is_joined=load.as_ == "command")
+            value = _value(option, word, words[n + 1 : n + 2], is_joined=load.as_ in ("command", "settings"))
             if value is not None and value.text not in _NO_FILE and (not load.verbs or first & {*load.verbs.split()}):
                 yield load, value
                 break
@@ -118,6 +119,9 @@ def commands_in(load: Load, text: str) -> Iterator[str]:
     """The commands in a text of settings, or in one setting."""
     if load.as_ == "setting":
         pairs = _single(load, text)
+    elif load.of == "curl":
+        yield shlex.join(("curl", *words_in(text)))
+        return
     elif load.of == "git":
         pairs = git_settings(text)
     else:
