@@ -60,11 +60,11 @@ def _opened(folder: str) -> pygit2.Repository | None:
         return None
     try:
         import pygit2
-
-        pygit2.settings.set_extensions(["partialclone"])
-        return pygit2.Repository(root)
     except ImportError:
         return None
+    try:
+        pygit2.settings.set_extensions(["partialclone"])
+        return pygit2.Repository(root)
     except (OSError, ValueError, KeyError, pygit2.GitError):
         return None  # not one, or a linked tree whose repository is gone
 

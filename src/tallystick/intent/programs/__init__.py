@@ -48,7 +48,7 @@ from tallystick.model.intent import Domain, Operation
 from tallystick.model.pattern import pattern_of
 from tallystick.model.script import Command, Word
 
-__all__ = ["actions_of", "arguments", "files", "git_call", "known_programs", "network", "packages"]
+__all__ = ["actions_of", "arguments", "files", "git_call", "known_programs", "network", "packages", "rules"]
 
 _MODULES = (
     builtins,

@@ -198,7 +198,7 @@ def _direction(verbs: list[str]) -> Operation:
 
 
 def _typed(draft: Draft, server: str | None, verbs: list[str]) -> None:
-    """Text for a program that runs already: what a terminal is told to type."""
+    """Text for a program that runs already: what a terminal shall type."""
     named = {*_WORD.findall((server or "").lower()), *verbs}
     text = text_among(draft.members, *_KEYS)
     if text is not None and not named.isdisjoint(_TERMINALS) and not named.isdisjoint(_TYPING):

@@ -1,6 +1,6 @@
 """The project's own `.env`, counted, or asked for the names in it: `grep -c =`, `grep -q ^API_KEY=`, `cut -d= -f1`.
 
-Owns which commands show how much there is, or what it is called, and never a value; which programs those are says the
+Owns which commands show how much there is, or a name, and never a value; which programs those are says the
 catalogue (`counts`, `shows-names`). A pattern that says what a value begins with is no such question. Must not know which
 files are secrets, nor where a link leads.
 """
