@@ -85,6 +85,8 @@ def kinds_of(module: str) -> frozenset[str]:
         for variable, value in vars(import_module(f"tallystick.agents.{name}")).items():
             if _TABLES_OF_KINDS.fullmatch(variable):
                 kinds |= set(value)
+            elif variable == "PULL_REQUESTS":
+                kinds |= {f"{kind}{ending}" for kind in value for ending in ("", "_again")}
             elif variable == "TITLES":
                 kinds |= {f"{kind}{ending}" for kind in (*value, "summary") for ending in ("", "_again")}
     return frozenset(kinds)

@@ -110,3 +110,29 @@ def test_the_whole_of_such_an_output_is_read_where_it_lies_beside_the_transcript
         events = read(*lines, companions={folder + "b1.txt": b"all \xff of it"})
         assert one(events, "c1/result").values["content.output_whole"] == "all \ufffd of it"
     assert "content.output_whole" not in one(read(*lines), "c1/result").values
+
+
+HUNK = {"oldStart": 1, "oldLines": 1, "newStart": 1, "newLines": 1, "lines": ["-x", "+y"]}
+
+
+def test_what_a_shell_call_changed_is_named_and_kept_line_by_line() -> None:
+    diff = {"files": [{"filePath": "/p/a", "hunks": [HUNK]}], "moreFiles": 2, "changedFiles": ["/p/a", "/p/b"]}
+    step = result_of({}, "done", {"stdout": "done", "bashEditDiff": diff})
+    assert step.values["content.changed_paths"] == ["/p/a", "/p/b"]
+    assert step.values["content.changes"] == [{"path": "/p/a", "hunks": [HUNK]}]
+    assert step.meta["unnamed_changes"] == 1
+    assert "content.result" not in step.values
+    others: list[Json] = [{}, [], {"files": [{"filePath": 7}]}, {"changedFiles": "x"}]
+    for other in others:
+        assert "content.changed_paths" not in result_of({}, "done", {"stdout": "done", "bashEditDiff": other}).values
+
+
+def test_a_pull_request_is_linked_with_its_session_once() -> None:
+    link: Line = {"type": "pr-link", "sessionId": "s", "prNumber": 7, "prUrl": "https://example.com/pull/7"}
+    events = read(
+        assistant("a", None, "hi"), {**link, "prRepository": "o/r"}, link, {"type": "pr-link", "sessionId": "s"}
+    )
+    step = one(events, "s/pr-link/https://example.com/pull/7")
+    assert (step.type, step.meta["number"], step.values["content.repository"]) == ("system", 7, "o/r")
+    assert ids(events)[-1] == step.source_id
+    assert losses_of(events) == {"pr-link_again": 1, "pr-link": 1}

@@ -11,7 +11,7 @@ import re
 from msgspec.structs import replace
 
 from tallystick.agents.claude_code.lines import asks_of
-from tallystick.agents.claude_code.results import added_by, failed_with
+from tallystick.agents.claude_code.results import added_by, failed_with, shell_changes
 from tallystick.agents.hooks import SILENT, UNNAMED, HookCommand, Payload, Reply, SettingsFile, hook_files, hooks_of
 from tallystick.agents.hooks.answers import permission_reply
 from tallystick.agents.hooks.asks import answer_to
@@ -162,7 +162,9 @@ def _tool_result(said: Said, root: str, session: str) -> Step:
     response = said.json.get("tool_response")
     output, result = _output(response)
     rest, _ = added_by(result, said.json.get("tool_input"), output)
-    return _result(said, session, {"success": True}, output=output, result=rest)
+    changed, changes = shell_changes(response)
+    step = _result(said, session, {"success": True, **changed}, output=output, result=rest)
+    return replace(step, values={**step.values, **changes})
 
 
 def _output(response: Json) -> tuple[Json, Json]:

@@ -19,6 +19,9 @@ BOOKKEEPING = frozenset(words("claude-code", "bookkeeping"))
 TITLES = names("claude-code", "titles")
 """Lines that name a session, and the member that holds the name. They are written again whenever it is resumed."""
 
+PULL_REQUESTS = names("claude-code", "pull_requests")
+"""Lines that name a pull request that a session made or works on, and the member that holds its address."""
+
 _ENVELOPE = frozenset(words("claude-code", "envelope"))
 
 _BEGINNINGS = tuple(names("claude-code", "openings").items())
@@ -137,6 +140,13 @@ def system_members(line: dict[str, Json]) -> tuple[str, dict[str, Json], dict[st
         values["content.error"] = details.pop("error", None)
     values["content.details"] = details or None
     return "warning" if is_error else "system", known(meta), known(values)
+
+
+def pull_request(kind: str, url: str, line: dict[str, Json]) -> tuple[dict[str, Json], dict[str, Json]]:
+    """The members and values of a step that links a session with a pull request."""
+    meta = {"subtype": kind, "number": int_of(line.get("prNumber"))}
+    values: dict[str, Json] = {"content.pull_request": url, "content.repository": text_of(line.get("prRepository"))}
+    return known(meta), known(values)
 
 
 def _says_something(value: Json) -> bool:

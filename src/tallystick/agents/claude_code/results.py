@@ -16,11 +16,15 @@ from tallystick.model.step import Json
 _WHOLE_FILES = frozenset(("originalFile", "original_file", "updated_file"))
 _KEPT_WHOLE = frozenset(("structuredPatch", "gitDiff"))  # the point of the result, though its lines are in the call
 _TO_META = frozenset(("durationMs", "totalDurationMs"))
+_LEFT = _WHOLE_FILES | _TO_META | names("claude-code", "shell_changes").keys()
+"""What stands elsewhere in the step, or nowhere."""
 _LEAST_QUOTE = 24  # a shorter text that also stands somewhere in the output may well be there by chance
 
 _CODE = re.compile(r"\AExit code (-?\d{1,9})$", re.MULTILINE | re.ASCII)
 _GONE = object()
 
+_SHELL_CHANGES = tuple(names("claude-code", "shell_changes").items())
+"""Members of a shell call's result that say what it changed in files, and theirs that lists the changes."""
 _KEPT = tuple(names("claude-code", "kept_outputs").items())
 """How an output begins of which the whole is in a file, and what stands before the file's name."""
 _MOST_NOTED = 1_000
@@ -69,7 +73,7 @@ def added_by(result: Json, args: Json, output: Json) -> tuple[Json, int]:
     originals = 0
     if isinstance(result, dict):
         originals = sum(isinstance(result.get(key), str) for key in _WHOLE_FILES)
-        result = {key: value for key, value in result.items() if key not in _WHOLE_FILES and key not in _TO_META}
+        result = {key: value for key, value in result.items() if key not in _LEFT}
     elif isinstance(result, str) and shown.says(result.removeprefix("Error: ")):
         result = None
     rest = _trim(result, shown)
@@ -119,6 +123,27 @@ def _says_something(value: Json) -> bool:
     if isinstance(value, list):
         return any(_says_something(item) for item in value)
     return value is not None and value is not False and value != ""
+
+
+def shell_changes(result: Json) -> tuple[dict[str, Json], dict[str, Json]]:
+    """The members and values that say what files a shell call changed, and how, as Claude Code compared them itself."""
+    paths: dict[str, None] = {}
+    changes: list[Json] = []
+    left_out = 0
+    for name, listed in _SHELL_CHANGES:
+        said = dict_of(dict_of(result).get(name))
+        for change in map(dict_of, list_of(said.get(listed))):
+            path = text_of(change.get("filePath"))
+            if path:
+                paths[path] = None
+                changes.append({"path": path, "hunks": change.get("hunks")})
+        paths |= dict.fromkeys(path for path in list_of(said.get("changedFiles")) if isinstance(path, str) and path)
+        left_out += int_of(said.get("moreFiles")) or 0
+    if not paths and not left_out:
+        return {}, {}
+    unnamed = max(len(changes) + left_out - len(paths), 0)
+    meta: dict[str, Json] = {"unnamed_changes": unnamed or None}
+    return known(meta), known({"content.changed_paths": list(paths), "content.changes": changes or None})
 
 
 def kept_output(result: Json, output: Json) -> tuple[str | None, int | None]:

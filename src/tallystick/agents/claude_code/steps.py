@@ -20,7 +20,7 @@ from tallystick.agents.claude_code.lines import (
     queued_text_origin,
     system_members,
 )
-from tallystick.agents.claude_code.results import added_by, kept_output, result_meta
+from tallystick.agents.claude_code.results import added_by, kept_output, result_meta, shell_changes
 from tallystick.agents.claude_code.thread import Thread
 from tallystick.agents.claude_code.tree import AGENT, where
 from tallystick.agents.kit.answers import said_in
@@ -184,7 +184,8 @@ def result(line: Line, block: dict[str, Json], call: Call, source_id: str, *, is
         "content.result": parts.out_of(rest) if not (failed and isinstance(rest, str)) else None,
         "content.mcp": said.get("mcpMeta"),
     }
-    draft = line.draft("tool_result", source_id, known(meta), known(values))
+    changed, changes = shell_changes(said.get("toolUseResult"))
+    draft = line.draft("tool_result", source_id, known(meta | changed), known(values | changes))
     draft.raw = parts.raw
     if called is not None:
         draft.call = call.session, called

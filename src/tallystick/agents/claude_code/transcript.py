@@ -13,7 +13,14 @@ from tallystick.agents import Reader, Shape, SourceFile
 from tallystick.agents.claude_code import steps
 from tallystick.agents.claude_code.blocks import texts_of
 from tallystick.agents.claude_code.draft import Draft, Place
-from tallystick.agents.claude_code.lines import BOOKKEEPING, TITLES, call_meta, compaction_members
+from tallystick.agents.claude_code.lines import (
+    BOOKKEEPING,
+    PULL_REQUESTS,
+    TITLES,
+    call_meta,
+    compaction_members,
+    pull_request,
+)
 from tallystick.agents.claude_code.steps import Call, Line
 from tallystick.agents.claude_code.thread import HeldLine, Message, Places, Thread, newest
 from tallystick.agents.claude_code.tree import AGENT, META, Tree, opening_meta, where
@@ -23,6 +30,7 @@ from tallystick.catalog.agents import AGENTS
 from tallystick.model.step import Event, Input, Json, Loss, Opening, Ref, SessionKind, Step
 
 _MOST_OPEN_CALLS = 10_000
+_MOST_LINKS = 1_000
 
 
 class ClaudeReader:
@@ -36,6 +44,8 @@ class ClaudeReader:
         self._calls: dict[str, Call] = {}
         self._given: dict[str, None] = {}
         """Source ids handed out, the newest: one id stands for one event of the file."""
+        self._linked: set[str] = set()
+        """Pull requests that were handed out."""
         self._named: dict[tuple[str, str], dict[str, Json]] = {}
         """Lines that name a session, by their type and what they name: the last one counts."""
 
@@ -83,6 +93,8 @@ class ClaudeReader:
             self._queue(line, offset, size)
         elif kind == "summary" or kind in TITLES:
             self._keep_name(kind, line, offset)
+        elif kind in PULL_REQUESTS:
+            self._link(kind, line, offset, size)
         else:
             self._pass_on(line, _loss_of(kind), offset)
 
@@ -335,6 +347,21 @@ class ClaudeReader:
             )
         )
         return ended, source_id
+
+    def _link(self, kind: str, line: dict[str, Json], offset: int, size: int) -> None:
+        """A pull request that the session is about, once however often it is written."""
+        thread = self._tree.main(text_of(line.get("sessionId")))
+        url = text_of(line.get(PULL_REQUESTS[kind]))
+        if thread is None or not url or len(self._linked) == _MOST_LINKS:
+            self._lose(kind, offset)
+            return
+        source_id = f"{thread.root}/{kind}/{url}"
+        if source_id in self._linked:
+            self._lose(f"{kind}_again", offset)
+            return
+        self._linked.add(source_id)
+        said = Line(line, source_id, thread, None, size)
+        self._put(said, said.draft("system", source_id, *pull_request(kind, url, line)))
 
     # Names of sessions -----------------------------------------------------------------------------------------------
 

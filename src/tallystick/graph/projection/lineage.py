@@ -6,7 +6,7 @@ it. Must not know SQL, nor versions of things: accesses wait here until they are
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import TypeAlias
 
 import msgspec
@@ -19,6 +19,7 @@ from tallystick.graph.projection.json_columns import (
     content_digest,
     input_of,
     intent_input,
+    json_of,
     plain,
     response_of,
     said_outcome,
@@ -33,6 +34,7 @@ from tallystick.graph.projection.observed import (
     seen_effect,
     told_accesses,
 )
+from tallystick.graph.projection.reports import pull_request, reports
 from tallystick.graph.projection.rows import (
     BY_TOOL,
     MAYBE,
@@ -51,11 +53,11 @@ from tallystick.graph.tables import (
     StepRow,
 )
 from tallystick.graph.times import milliseconds
-from tallystick.lineage.access import AGENT, DEEDS, Access
+from tallystick.lineage.access import AGENT, CHANGING, DEEDS, Access
 from tallystick.lineage.correlate import OpenCall
 from tallystick.lineage.identity import intent_event_id, observation_id, version_id
 from tallystick.lineage.registry import membership
-from tallystick.lineage.things import Thing, commit_thing, file_thing, thing_key, touched
+from tallystick.lineage.things import Thing, file_thing, thing_key, touched
 from tallystick.model.intent import Domain, Effects, Intent, Operation
 from tallystick.model.recorded import Recorded
 from tallystick.state.steps import is_refusal
@@ -145,7 +147,17 @@ class LineageProjection:
         elif row.type in _EVENT_TYPES:
             self._take_other(step, row)
         else:
+            return self._take_link(step, row)
+        return True
+
+    def _take_link(self, step: Recorded, row: StepRow) -> bool:
+        """The pull request that a session led to: it is as if a step had written it."""
+        thing = pull_request(step)
+        if thing is None:
             return False
+        said = json_of({"operation": "write", "step": f"{step.session[:_SHORT]}:{step.n}", "told_by": row.agent_id})
+        at = (row.at_us, row.id, 0, "write", AGENT, self._request_id(row), BY_TOOL)
+        self.rows.accesses.append(Access(self._name(thing), *at, result=row.n, evidence=said))
         return True
 
     # Calls ----------------------------------------------------------------------------------------------------------
@@ -284,7 +296,7 @@ class LineageProjection:
                 done[k] = access
         self._flow(call, done)
         extra = self._below(call, done)
-        self._commits(call, step, row, len(call.effects.intents) + extra)
+        self._report(call, step, row, done, len(call.effects.intents) + extra)
 
     def _access(self, call: _Call, k: int, confidence: float, row: StepRow) -> Access | None:
         intent = call.effects.intents[k]
@@ -424,21 +436,15 @@ class LineageProjection:
         thing = self._name(file_thing(path))
         self.rows.accesses.append(msgspec.structs.replace(access, thing=thing, k=k, digest=None, size_bytes=None))
 
-    def _commits(self, call: _Call, step: Recorded, row: StepRow, first: int) -> None:
-        """The commits that a command says it made."""
-        if not any(intent.domain is Domain.PROCESS and intent.target == "git" for intent in call.effects.intents):
-            return
-        from tallystick.intent.tools.commits import commits_in
-
-        output = step.values.get("content.output")
-        if not isinstance(output, str):
-            return
-        for k, digest in enumerate(commits_in(output), first):
-            evidence = orjson.dumps({"operation": "commit", "tool": call.tool, "step": call.name}).decode()
-            thing = self._name(commit_thing(digest))
+    def _report(self, call: _Call, step: Recorded, row: StepRow, done: Mapping[int, Access], first: int) -> None:
+        """What the result says was made and changed, but for files of which the call itself says so."""
+        known = {access.thing for access in done.values() if access.deed in CHANGING}
+        told = ((self._name(one.thing), one) for one in reports(call.effects, step, self._state.folder))
+        for k, (thing, one) in enumerate(((thing, one) for thing, one in told if thing not in known), first):
+            evidence = json_of({"operation": one.what, "tool": call.tool, "step": call.name})
             at = (row.at_us, self._state.first_id + call.n, k)
             self.rows.accesses.append(
-                Access(thing, *at, "write", AGENT, call.request_id, BY_TOOL, result=row.n, evidence=evidence)
+                Access(thing, *at, one.operation, AGENT, call.request_id, BY_TOOL, result=row.n, evidence=evidence)
             )
 
     # What was observed ----------------------------------------------------------------------------------------------
