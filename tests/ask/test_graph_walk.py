@@ -23,6 +23,7 @@ from tallystick.workspace.index import Index
 from tallystick.workspace.indexing import open_index
 from tests.graph.weaving import Weave
 from tests.support.asking import call
+from tests.support.cases import each
 from tests.support.graphs import new_graph
 
 HOME = Home(Path("/nowhere"))
@@ -196,3 +197,39 @@ def test_a_decision_says_what_was_decided_by_whom_and_why() -> None:
     assert said_by(recorded) == "deny: rule: no network: no"
     spoken = Recorded(session="s", n=1, hash="h", prev="", parents=(), meta={}, values={"content.args": {"path": "/a"}})
     assert said_by(spoken) == "/a"
+
+
+def test_a_first_prompt_began_nothing_that_came_before_it(weave: Weave) -> None:
+    one = weave.session("one")
+    edit = one.call("Edit")
+    one.writes(edit, "file:///w/a")
+    prompt = one.prompt("What did you change?")
+    weave.graph.change("UPDATE sessions SET title = 'What did you change?', title_rank = 2")
+    found = ask(weave, "a", Direction.UP)
+    assert one.prompt_node(prompt) not in found.known()
+    assert found.known()[one.node].title == "(no prompt)"
+    late = one.call("Edit")
+    one.writes(late, "file:///w/b")
+    assert one.prompt_node(prompt) in ask(weave, "b", Direction.UP).known()
+    assert one.prompt_node(prompt) in ask(weave, one.sid, Direction.UP).known()
+
+
+def test_a_prompt_without_words_is_not_called_by_the_title_of_its_session(weave: Weave) -> None:
+    one = weave.session("one")
+    prompt = one.prompt("Name the customer.")
+    weave.graph.change("UPDATE requests SET original_user_prompt = NULL, is_erased = 1")
+    weave.graph.change("UPDATE sessions SET title = 'Another prompt', title_rank = 2")
+    found = ask(weave, one.ref(prompt), Direction.UP)
+    assert found.known()[one.prompt_node(prompt)].title == "(erased)"
+
+
+@each(
+    "asked, words",
+    [('{"command":"python3 - <<E\\nx', "python3 - <<E\nx"), ('{"path":"/w/a', "/w/a"), ('{"x":', '{"x":')],
+)
+def test_an_input_that_was_cut_is_read_as_far_as_it_goes(asked: str, words: str) -> None:
+    step = StepNode(
+        id=1, session="s", n=1, hash="h", type="tool_call", agent="a", at_us=1, ts=None, tool="Bash", success=None, corr=None,
+        request=None, offset=0, asked=asked, effect=None,
+    )  # fmt: skip
+    assert title_of(step) == f"Bash {words}"

@@ -25,7 +25,7 @@ def told(tmp_path: Path) -> Told:
 def titles(told: Told, text: str) -> set[str]:
     home = Home(told.folder.parent / "store")
     with open_index(home) as index:
-        return {node.title for node in impact(home, index, text, folder=str(told.folder)).nodes}
+        return {node.title for node in impact(home, index, text, folder=str(told.folder)).answer.nodes}
 
 
 def test_a_result_had_the_effects_of_its_call(told: Told) -> None:
@@ -44,11 +44,11 @@ def test_a_decision_had_the_effects_of_the_call_whether_it_came_before_or_after(
         one.writes(call, "file:///w/a")
         after = one.add("permission", corr="c")
         for n in (before, after):
-            found = impact(Home(tmp_path / "none"), Index(graph), one.ref(n), folder="/w")
+            found = impact(Home(tmp_path / "none"), Index(graph), one.ref(n), folder="/w").answer
             assert found.start.nodes == (one.step(call),)
             assert "/w/a" in {node.title for node in found.nodes}
         alone = one.add("security_decision", corr="d")
-        assert impact(Home(tmp_path / "none"), Index(graph), one.ref(alone), folder="/w").start.nodes == (
+        assert impact(Home(tmp_path / "none"), Index(graph), one.ref(alone), folder="/w").answer.start.nodes == (
             one.step(alone),
         )
 
@@ -63,7 +63,7 @@ def test_a_prompt_and_a_session_had_the_effects_of_their_calls(told: Told) -> No
 def test_a_session_has_the_effects_of_its_sub_agents(told: Told) -> None:
     home = Home(told.folder.parent / "store")
     with open_index(home) as index:
-        nodes = impact(home, index, told.root, folder="/").nodes
+        nodes = impact(home, index, told.root, folder="/").answer.nodes
     sessions = {getattr(node.about, "session", None) for node in nodes if node.node.kind is NodeKind.SESSION}
     assert sessions == {told.root, told.child, told.grandchild}
 
@@ -71,5 +71,5 @@ def test_a_session_has_the_effects_of_its_sub_agents(told: Told) -> None:
 def test_sessions_that_share_no_file_have_nothing_of_one_another(told: Told) -> None:
     home = Home(told.folder.parent / "store")
     with open_index(home) as index:
-        nodes = impact(home, index, told.root, folder="/").nodes
+        nodes = impact(home, index, told.root, folder="/").answer.nodes
     assert {(node.step or "").rpartition(":")[0] for node in nodes} <= {told.root, told.child, told.grandchild}

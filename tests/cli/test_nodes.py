@@ -35,7 +35,7 @@ def causes(weave: Weave, text: str, width: int = 140) -> list[str]:
 
 
 def effects(weave: Weave, text: str, width: int = 140) -> list[str]:
-    found = impact(Home(Path("/nowhere")), Index(weave.graph), text, folder="/w")
+    found = impact(Home(Path("/nowhere")), Index(weave.graph), text, folder="/w").answer
     return [click.unstyle(line) for line in answer_text(found, width, upwards=False)]
 
 

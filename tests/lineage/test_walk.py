@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tallystick.lineage.walk import Around, Cut, CutReason, Edge, Limits, NodeId, NodeKind, Walked, walk
+from tallystick.lineage.walk import Around, Cut, CutReason, Edge, Limits, NodeId, NodeKind, Walked, walk, without
 
 PLENTY = 1000
 
@@ -181,3 +181,36 @@ def test_what_is_less_sure_than_asked_for_is_counted_and_not_followed() -> None:
     )
     assert set(found.nodes) == {start, sure}
     assert found.cuts == (Cut(node=start, why=CutReason.UNSURE, shown=0, total=1),)
+
+
+def test_guesses_are_followed_when_all_that_is_known_was_found() -> None:
+    """Causes first: what a model had only been shown takes no node from the chain that leads to the prompt."""
+    words = ("start", "call", "prompt", "session", "guess", "behind")
+    names = {name: node(number) for number, name in enumerate(words)}
+
+    def leads(source: str, target: str, *, via: str = "command") -> Edge:
+        return Edge(source=names[source], target=names[target], relation="r", evidence={"via": via})
+
+    edges = [
+        leads("guess", "start", via="model; 20 of 45"),
+        leads("call", "start"),
+        leads("prompt", "call"),
+        leads("session", "prompt"),
+        leads("behind", "guess"),
+    ]
+
+    def causes(nodes: Sequence[NodeId]) -> Mapping[NodeId, Around]:
+        return {node: Around([one for one in edges if one.target == node]) for node in nodes}
+
+    four = walk([names["start"]], causes, Limits(nodes=4))
+    assert list(four.nodes) == [names[name] for name in ("start", "call", "prompt", "session")]
+    assert [(cut.node, cut.why, cut.shown, cut.total) for cut in four.cuts] == [(names["start"], CutReason.NODES, 1, 2)]
+    assert set(walk([names["start"]], causes, Limits()).nodes) == set(names.values())
+
+
+def test_what_only_a_dropped_edge_led_to_is_dropped_with_it() -> None:
+    start, near, far = map(node, range(3))
+    first, second = (Edge(source=a, target=b, relation="r") for a, b in ((near, start), (far, near)))
+    whole = Walked({start: 0, near: 1, far: 2}, (first, second), (Cut(node=far, why=CutReason.MISSING),))
+    assert without(whole, [start], []) == whole
+    assert without(whole, [start], [second]) == Walked({start: 0, near: 1}, (first,), ())

@@ -11,8 +11,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from tallystick.ask.graph_walk import Answer, Direction, Known, answer
-from tallystick.ask.impact import effective
-from tallystick.ask.node_resolver import Start, find_start
+from tallystick.ask.node_resolver import Start, effective, find_start
 from tallystick.errors import UsageError
 from tallystick.graph.nodes import ArtifactNode, RequestNode, SessionNode, StepNode
 from tallystick.journal.home import Home

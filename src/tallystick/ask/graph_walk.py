@@ -8,6 +8,7 @@ asks.
 from __future__ import annotations
 
 import enum
+from collections.abc import Sequence
 
 import msgspec
 import orjson
@@ -19,7 +20,8 @@ from tallystick.graph.resources import Named, shown_name
 from tallystick.graph.upstream import Upstream
 from tallystick.journal.home import Home
 from tallystick.journal.read import read_at
-from tallystick.lineage.walk import Cut, CutReason, Edge, Limits, NodeId, NodeKind, Walked, walk
+from tallystick.lineage.walk import Cut, CutReason, Edge, Limits, NodeId, NodeKind, Walked, walk, without
+from tallystick.model.pattern import pattern_of
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Json
 from tallystick.sessions.wording import ERASED
@@ -30,6 +32,8 @@ _SAID = ("content.text", "content.label", "content.goal", "content.reason", "con
 _CALLS = ("tool_call", "tool_result")
 _DECIDING = ("decision", "action", "verdict", "decided_by", "check_path", "check", "decision_reason", "skip_reason")
 _LONGEST = 500
+_JSON_TEXT = pattern_of(r'(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u(?![dD][89a-fA-F])[0-9a-fA-F]{4}))*')
+"""The text of a JSON string as far as it is there, without its end."""
 
 
 def title_of(node: Node | None, said: str | None = None) -> str:
@@ -70,10 +74,21 @@ def _input_text(text: str | None) -> str:
     try:
         said = orjson.loads(text)
     except orjson.JSONDecodeError:
-        return text[:_LONGEST]
+        return _of_cut_input(text) or text[:_LONGEST]
     if isinstance(said, dict):
         return telling(said)
     return str(said)[:_LONGEST]
+
+
+def _of_cut_input(text: str) -> str:
+    """The telling value of an input that was cut somewhere after it began."""
+    for name in _TELLING:
+        _, mark, rest = text.partition(f'"{name}":"')
+        if mark:
+            value = _JSON_TEXT.match(rest)
+            assert value is not None, "it matches nothing at least"
+            return str(orjson.loads(f'"{value[0]}"'))[:_LONGEST]
+    return ""
 
 
 def telling(said: dict[str, Json]) -> str:
@@ -151,6 +166,11 @@ def answer(home: Home, index: Index, start: Start, direction: Direction, limits:
     """Walk from a start, and tell what was found. Raises GraphError."""
     walked = _walked(index, start, direction, limits)
     rows = describe(index.graph, walked.nodes)
+    if direction is Direction.UP:
+        later = _later_causes(walked, rows, start.nodes)
+        walked = without(walked, start.nodes, later)
+        rows = {node: row for node, row in rows.items() if node in walked.nodes}
+        rows |= {edge.target: _untitled(rows[edge.target]) for edge in later if edge.target in rows}
     makers = _makers(index, rows)
     said = _step_words(home, rows)
     nodes = tuple(
@@ -175,6 +195,35 @@ def _walked(index: Index, start: Start, direction: Direction, limits: Limits) ->
     return Walked({**down.nodes, **up.nodes}, tuple(edges.values()), tuple(dict.fromkeys((*up.cuts, *down.cuts))))
 
 
+def _later_causes(walked: Walked, rows: dict[NodeId, Node], start: Sequence[NodeId]) -> list[Edge]:
+    """The first prompts of sessions of which the answer holds only steps before that prompt: it began none of them."""
+    held: dict[NodeId, list[StepNode | RequestNode]] = {}
+    for edge in walked.edges:
+        if edge.relation == "held" and isinstance(step := rows.get(edge.target), StepNode | RequestNode):
+            held.setdefault(edge.source, []).append(step)
+    return [
+        edge
+        for edge in walked.edges
+        if edge.relation == "began"
+        and edge.target not in start
+        and isinstance(prompt := rows.get(edge.source), RequestNode)
+        and _all_before(prompt, held.get(edge.target, []))
+    ]
+
+
+def _untitled(session: Node) -> Node:
+    """A session without its title, which is that of a later prompt."""
+    if isinstance(session, SessionNode):
+        return msgspec.structs.replace(session, title=None)
+    return session
+
+
+def _all_before(prompt: RequestNode, held: Sequence[StepNode | RequestNode]) -> bool:
+    """Whether all that is held beside a prompt came before it."""
+    others = [step.n for step in held if step.id != prompt.id]
+    return bool(others) and max(others) < prompt.n
+
+
 def _cuts(start: Start, walked: Walked) -> tuple[Cut, ...]:
     """The cuts of the walk, and the versions of the start that it did not begin with."""
     if not start.more_versions or len(start.nodes) < 2:
@@ -194,15 +243,19 @@ def _makers(index: Index, rows: dict[NodeId, Node]) -> dict[int, StepNode]:
 def _step_words(home: Home, rows: dict[NodeId, Node]) -> dict[NodeId, str]:
     """What the journal says of steps for which the index has no words."""
     wordless = [row for row in rows.values() if isinstance(row, StepNode) and not (row.asked or row.effect)]
-    found: dict[NodeId, str] = {}
-    for row in wordless[:_MOST_READ]:
-        path = home.journal(row.session)
-        step = None
-        if path is not None:
-            step = read_at(home, path, row.offset)
-        if step is not None and step.hash == row.hash:
-            found[NodeId(NodeKind.STEP, row.id)] = said_by(step)
-    return found
+    found = {NodeId(NodeKind.STEP, row.id): words_of(home, row) for row in wordless[:_MOST_READ]}
+    return {node: words for node, words in found.items() if words}
+
+
+def words_of(home: Home, row: StepNode) -> str:
+    """What a step says in the journal; nothing where that cannot be read."""
+    path = home.journal(row.session)
+    step = None
+    if path is not None:
+        step = read_at(home, path, row.offset)
+    if step is None or step.hash != row.hash:
+        return ""
+    return said_by(step)
 
 
 def _known_node(

@@ -29,8 +29,9 @@ from tallystick.graph.resources import (
     things_holding,
     versions_of,
 )
-from tallystick.graph.spawning import session_node, step_node
+from tallystick.graph.spawning import session_node, session_size, step_node
 from tallystick.graph.steps import StepEntry, get_step
+from tallystick.graph.upstream import NEAR_STEPS, call_of
 from tallystick.lineage.walk import NodeId, NodeKind
 from tallystick.model.ids import StepReference, parse_step_reference
 from tallystick.model.paths import placed
@@ -167,6 +168,21 @@ def _of_session(graph: Graph, text: str) -> Start:
     if node is None:
         raise NotFoundError(f"no session {text!r}")
     return Start(text=text, nodes=(node,))
+
+
+def effective(index: Index, start: Start) -> Start:
+    """The same start; of a step that decides about a call or tells how it ended, the call: that is what had effects."""
+    step, node = start.step, start.nodes[0]
+    if step is None or step.corr is None or step.type == "tool_call" or node.kind is not NodeKind.STEP:
+        return start
+    first_id = node.id - step.n
+    end = first_id + session_size(index.graph, first_id)
+    call = call_of(index.graph, step.corr, first_id=max(first_id, node.id - NEAR_STEPS), before=node.id)
+    if call is None:  # some agents decide before they say what it is about
+        call = call_of(index.graph, step.corr, first_id=node.id, before=min(end, node.id + NEAR_STEPS))
+    if call is None:
+        return start
+    return Start(text=start.text, nodes=(NodeId(NodeKind.STEP, call),), step=step)
 
 
 # A part of a name -----------------------------------------------------------------------------------------------------

@@ -13,7 +13,8 @@ from pathlib import Path
 import msgspec
 
 from tallystick.ask.graph_walk import Answer, Direction, answer
-from tallystick.ask.node_resolver import Start, find_start
+from tallystick.ask.node_resolver import Start, effective, find_start
+from tallystick.ask.story import Newest, OnDisk, Story, story_of_node, story_of_thing
 from tallystick.graph.nodes import StepNode, describe
 from tallystick.graph.resources import Named, versions_of, writes_of
 from tallystick.journal.home import Home
@@ -57,6 +58,7 @@ class Why(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     answer: Answer
+    story: Story
     line: LineOrigin | None = None
     is_as_recorded: bool | None = None
 
@@ -70,16 +72,35 @@ def why(home: Home, index: Index, text: str, *, folder: str, limits: Limits = DE
     """
     start = find_start(index, text, folder=folder)
     if start.thing is None:
-        return Why(answer=answer(home, index, start, Direction.UP, limits))
-    line, nodes = None, start.nodes[:1]
+        story = story_of_node(home, index.graph, effective(index, start))
+        return Why(answer=answer(home, index, start, Direction.UP, limits), story=story)
+    line, origin = None, None
     (version,) = versions_of(index.graph, start.thing, limit=1)
     if start.line is not None:
         line, origin = _line_origin(home, index, start.thing, start.line)
-        if origin is not None:
-            nodes = (origin,)
-    newest = Start(text=start.text, nodes=nodes, thing=start.thing, line=start.line)
-    found = answer(home, index, newest, Direction.UP, limits)
-    return Why(answer=found, line=line, is_as_recorded=is_as_recorded(start.thing, version.digest))
+    newest = Start(text=start.text, nodes=(origin or start.nodes[0],), thing=start.thing, line=start.line)
+    same = is_as_recorded(start.thing, version.digest)
+    return Why(
+        answer=answer(home, index, newest, Direction.UP, limits),
+        story=story_of_thing(home, index.graph, start.thing, Newest(version, on_disk(start.thing, same)), origin),
+        line=line,
+        is_as_recorded=same,
+    )
+
+
+def on_disk(thing: Named, same: bool | None) -> OnDisk:
+    """How a file is now; `same` is what `is_as_recorded` says of it."""
+    path = thing.uri.removeprefix("file://")
+    if thing.kind != "file" or not path.startswith("/"):
+        return OnDisk.NOT_A_FILE
+    if same is not None:
+        return OnDisk.SAME if same else OnDisk.DIFFERS
+    try:
+        if Path(path).exists():
+            return OnDisk.NOT_COMPARED
+        return OnDisk.GONE if Path(path).parent.is_dir() else OnDisk.ELSEWHERE
+    except (OSError, ValueError):
+        return OnDisk.ELSEWHERE
 
 
 def is_as_recorded(thing: Named, digest: str) -> bool | None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 import msgspec
+from click.core import ParameterSource
 
 from tallystick.cli.command import options_as
 from tallystick.model.moments import normal_time, write_time
@@ -186,3 +187,10 @@ def walk_options(command: Callable[..., Any]) -> Callable[..., Any]:
     for option in reversed(options):
         command = option(command)
     return command
+
+
+def limits_given() -> bool:
+    """Whether a limit of a walk stands on the command line: whoever gives one wants to see the walk."""
+    context = click.get_current_context()
+    names = WalkOptions.__struct_fields__
+    return any(context.get_parameter_source(name) is ParameterSource.COMMANDLINE for name in names)

@@ -62,7 +62,10 @@ class StepNode(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RequestNode(msgspec.Struct, frozen=True, kw_only=True):
-    """A prompt and what was done for it; `prompt` None: no human asked. `title` is then what its session is about."""
+    """A prompt and what was done for it; `prompt` None: no human asked, or the words of prompt `n` are not there any more.
+
+    `title` is what a session in which no human asked is about.
+    """
 
     id: int
     session: str
@@ -110,7 +113,9 @@ _STEPS = (
 )
 _REQUESTS = (
     "SELECT r.request_id, r.session_id, r.n, r.hash, x.agent_id,"
-    f" substr(r.original_user_prompt, 1, {_TEXT}), substr(x.title, 1, {_TEXT}), r.created_at, r.kind, r.is_erased"
+    f" substr(r.original_user_prompt, 1, {_TEXT}),"
+    # A title that is taken from a prompt says nothing of another one, nor of what came before it.
+    f" CASE WHEN r.n = 0 AND x.title_rank < 2 THEN substr(x.title, 1, {_TEXT}) END, r.created_at, r.kind, r.is_erased"
     " FROM json_each(?) i CROSS JOIN requests r ON r.request_id = i.value"
     " JOIN sessions x ON x.session_id = r.session_id"
 )

@@ -6,6 +6,7 @@ read (`shell`, `tools`).
 
 __all__ = [
     "access",
+    "assents",
     "correlate",
     "drawing_picture",
     "drawing_svg",
@@ -13,6 +14,7 @@ __all__ = [
     "drawing_tree",
     "facts",
     "identity",
+    "overlap",
     "quoting",
     "registry",
     "relations",

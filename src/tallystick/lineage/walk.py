@@ -7,7 +7,7 @@ all those of one distance at a time.
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
 import msgspec
@@ -47,6 +47,12 @@ class Edge(msgspec.Struct, frozen=True, kw_only=True):
     evidence: Mapping[str, Json] = {}
     at_ms: int = 0
     is_end: bool = False
+
+    @property
+    def is_guess(self) -> bool:
+        """Whether all that speaks for it is that a model had been shown the one before it wrote the other."""
+        via = self.evidence.get("via")
+        return isinstance(via, str) and via.startswith("model")
 
     def far(self, node: NodeId) -> NodeId:
         """The end of this edge that is not `node`."""
@@ -110,32 +116,59 @@ class Limits(msgspec.Struct, frozen=True):
 
 
 def walk(start: Sequence[NodeId], neighbours: Neighbours, limits: Limits) -> Walked:
-    """Walk from `start`, nearest nodes first.
+    """Walk from `start`, nearest nodes first; along guesses only when all that is reached without them was found.
 
     No node is asked for twice, and what is found does not depend on the order in which `neighbours` gives edges.
     """
     walker = _Walker(start, limits)
-    for distance in range(limits.depth + 1):
-        level, walker.level = walker.level, []
-        if not level:
-            break
-        found = neighbours(level)
+    distance: int | None = 0
+    while distance is not None:
+        level = walker.take_level(distance)
+        found = neighbours(level) if level else {}
         for node in level:
-            walker.visit(node, found.get(node), distance + 1, is_last=distance == limits.depth)
+            walker.visit(node, found.get(node), distance)
+        distance = walker.next_distance()
+    walker.end()
     return Walked(walker.depths, tuple(walker.edges.values()), tuple(walker.cuts))
+
+
+class _Visit(msgspec.Struct):
+    """A node whose edges were taken in, but for its guesses."""
+
+    node: NodeId
+    distance: int
+    guesses: list[Edge]
+    followed: int
+    kept: int
+    total: int
+    unsure: int
 
 
 class _Walker:
     def __init__(self, start: Sequence[NodeId], limits: Limits) -> None:
-        self.level: list[NodeId] = list(dict.fromkeys(start))
-        self.depths = dict.fromkeys(self.level, 0)
+        first = list(dict.fromkeys(start))
+        self.levels: dict[int, list[NodeId]] = {0: first}
+        self.depths = dict.fromkeys(first, 0)
         self.edges: dict[tuple[NodeId, NodeId, str], Edge] = {}
         self.cuts: list[Cut] = []
-        self._asked = set(self.level)
+        self._visits: list[_Visit] = []
+        self._waiting: dict[int, list[_Visit]] = {}
+        self._asked = set(first)
         self._limits = limits
 
-    def visit(self, node: NodeId, around: Around | None, distance: int, *, is_last: bool) -> None:
-        """Take in the edges of a node; what they lead to is `distance` away."""
+    def take_level(self, distance: int) -> list[NodeId]:
+        """The nodes that are to be asked for next, all at the same distance."""
+        return self.levels.pop(distance, [])
+
+    def next_distance(self) -> int | None:
+        """The distance to go on from; guesses are taken in, nearest first, when nothing else is left. None at the end."""
+        while not self.levels and self._waiting:
+            for visit in self._waiting.pop(min(self._waiting)):
+                visit.kept += self._follow_all(visit, visit.guesses)
+        return min(self.levels, default=None)
+
+    def visit(self, node: NodeId, around: Around | None, distance: int) -> None:
+        """Take in the edges of a node that is `distance` away; its guesses wait."""
         if around is None:
             self.cuts.append(Cut(node=node, why=CutReason.MISSING))
             return
@@ -143,33 +176,69 @@ class _Walker:
         unsure = len(around.edges) - len(sure)
         followed = sorted(sure, key=_rank)[: self._limits.edges_a_node]
         total = max(around.total or 0, len(around.edges)) - unsure
-        kept = sum(self._follow(node, edge, distance, is_last=is_last) for edge in followed)
-        if kept < len(followed):
-            if is_last:
-                why = CutReason.DEPTH
-            else:
-                why = CutReason.NODES
-            self.cuts.append(Cut(node=node, why=why, shown=kept, total=total))
-        elif len(followed) < total:
-            self.cuts.append(Cut(node=node, why=CutReason.FAN_OUT, shown=len(followed), total=total))
-        if unsure:
-            self.cuts.append(Cut(node=node, why=CutReason.UNSURE, shown=0, total=unsure))
+        guesses = [edge for edge in followed if edge.is_guess]
+        visit = _Visit(node, distance, guesses, len(followed), 0, total, unsure)
+        visit.kept = self._follow_all(visit, [edge for edge in followed if not edge.is_guess])
+        self._visits.append(visit)
+        if guesses:
+            self._waiting.setdefault(distance, []).append(visit)
 
-    def _follow(self, node: NodeId, edge: Edge, distance: int, *, is_last: bool) -> bool:
-        """Whether the edge is in what was found, with all that it leads to."""
-        far = edge.far(node)
+    def end(self) -> None:
+        """Say where the walk stopped."""
+        for visit in self._visits:
+            if visit.kept < visit.followed:
+                why = CutReason.NODES
+                if visit.distance == self._limits.depth:
+                    why = CutReason.DEPTH
+                self.cuts.append(Cut(node=visit.node, why=why, shown=visit.kept, total=visit.total))
+            elif visit.followed < visit.total:
+                self.cuts.append(Cut(node=visit.node, why=CutReason.FAN_OUT, shown=visit.followed, total=visit.total))
+            if visit.unsure:
+                self.cuts.append(Cut(node=visit.node, why=CutReason.UNSURE, shown=0, total=visit.unsure))
+
+    def _follow_all(self, visit: _Visit, edges: Sequence[Edge]) -> int:
+        """How many of some edges of a node are in what was found, with all that they lead to."""
+        return sum(self._follow(visit.node, edge, visit.distance) for edge in edges)
+
+    def _follow(self, node: NodeId, edge: Edge, distance: int) -> bool:
+        far, is_last = edge.far(node), distance == self._limits.depth
         if far not in self.depths:
             if is_last or len(self.depths) >= self._limits.nodes:
                 return False
-            self.depths[far] = distance
+            self.depths[far] = distance + 1
         self.edges.setdefault((edge.source, edge.target, edge.relation), edge)
         if edge.is_end or far in self._asked:
             return True
+        if is_last:
+            return False
         self._asked.add(far)
-        self.level.append(far)
-        return not is_last
+        self.levels.setdefault(distance + 1, []).append(far)
+        return True
 
 
-def _rank(edge: Edge) -> tuple[bool, float, int, str, NodeId, NodeId]:
-    """Which edges are followed first where not all are: those that lead on, then the surest, then the newest."""
-    return edge.is_end, -edge.confidence, -edge.at_ms, edge.relation, edge.source, edge.target
+def _rank(edge: Edge) -> tuple[bool, bool, float, int, str, NodeId, NodeId]:
+    """Which edges are followed first where not all are: those that lead on, no guesses, the surest, the newest."""
+    return edge.is_end, edge.is_guess, -edge.confidence, -edge.at_ms, edge.relation, edge.source, edge.target
+
+
+def without(walked: Walked, start: Sequence[NodeId], dropped: Collection[Edge]) -> Walked:
+    """A walk to causes without some edges, and without what only they led to."""
+    if not dropped:
+        return walked
+    edges = tuple(edge for edge in walked.edges if edge not in dropped)
+    causes: dict[NodeId, list[NodeId]] = {}
+    for edge in edges:
+        causes.setdefault(edge.target, []).append(edge.source)
+        if edge.source in start:  # of some starts it is told who asked for them
+            causes.setdefault(edge.source, []).append(edge.target)
+    reached, waiting = set(start), list(start)
+    while waiting:
+        for node in causes.get(waiting.pop(), ()):
+            if node not in reached:
+                reached.add(node)
+                waiting.append(node)
+    return Walked(
+        {node: distance for node, distance in walked.nodes.items() if node in reached},
+        tuple(edge for edge in edges if edge.source in reached and edge.target in reached),
+        tuple(cut for cut in walked.cuts if cut.node in reached),
+    )

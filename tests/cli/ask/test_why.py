@@ -25,7 +25,7 @@ def place(session: str, n: int) -> str:
 def test_a_report_leads_to_the_prompt_that_asked_for_it_and_to_that_behind_the_summary(
     tally: Tally, told: Told
 ) -> None:
-    lines = tally("why", REPORT, env={"COLUMNS": "200"}).stdout.splitlines()
+    lines = tally("why", REPORT, "--all", env={"COLUMNS": "200"}).stdout.splitlines()
     assert lines[0].startswith(f"{told.folder}/{REPORT}  version 2")
     shown = "\n".join(lines)
     assert "“Write a report on the summary.”" in shown
@@ -37,7 +37,7 @@ def test_a_report_leads_to_the_prompt_that_asked_for_it_and_to_that_behind_the_s
 
 
 def test_data_lead_to_the_report_of_another_session(tally: Tally, told: Told) -> None:
-    shown = tally("impact", DATA, env={"COLUMNS": "200"}).stdout
+    shown = tally("impact", DATA, "--all", env={"COLUMNS": "200"}).stdout
     assert "read by Read" in shown
     assert f"went into {told.folder}/{SUMMARY}" in shown
     assert "used for “Write a report on the summary.”" in shown
@@ -46,7 +46,7 @@ def test_data_lead_to_the_report_of_another_session(tally: Tally, told: Told) ->
 
 def test_every_line_but_that_of_a_found_file_names_a_step(tally: Tally, told: Told) -> None:
     for command in ("why", "impact"):
-        for line in tally(command, SUMMARY, env={"COLUMNS": "200"}).stdout.splitlines():
+        for line in tally(command, SUMMARY, "--all", env={"COLUMNS": "200"}).stdout.splitlines():
             assert "as first seen" in line or any(f"{sid[:8]}:" in line for sid in (told.first, told.second))
 
 
@@ -64,7 +64,7 @@ def test_the_whole_evidence_comes_as_json(tally_json: TallyJson, told: Told) -> 
 
 
 def test_a_call_in_a_sub_agents_sub_agent_leads_to_the_first_prompt_of_all(tally: Tally, told: Told) -> None:
-    lines = tally("why", f"{told.grandchild}:{told.deep_call}").stdout.splitlines()
+    lines = tally("why", f"{told.grandchild}:{told.deep_call}", "--all").stdout.splitlines()
     assert lines[0].startswith("Bash ")
     shown = "\n".join(lines)
     order = [place(told.grandchild, told.deep_call), place(told.child, 0), place(told.root, 1)]
@@ -74,7 +74,7 @@ def test_a_call_in_a_sub_agents_sub_agent_leads_to_the_first_prompt_of_all(tally
 
 
 def test_a_line_leads_to_the_write_that_holds_it(tally: Tally, tally_json: TallyJson, told: Told) -> None:
-    shown = tally("why", f"{REPORT}:3").stdout.splitlines()
+    shown = tally("why", f"{REPORT}:3", "--all").stdout.splitlines()
     assert shown[0] == "line 3: We grew in the north."
     assert shown[1].startswith(f"written by {told.second[:8]}:")
     found = tally_json("why", f"{REPORT}:3")["line"]
@@ -98,9 +98,11 @@ def test_a_line_that_nobody_wrote_says_so(tally: Tally, told: Told) -> None:
 
 def test_a_file_that_was_changed_since_says_so(tally: Tally, tally_json: TallyJson, told: Told) -> None:
     assert tally_json("why", SUMMARY)["is_as_recorded"] is True
-    assert "was changed since" not in tally("why", SUMMARY).stdout
+    assert "changed since" not in tally("why", SUMMARY).stdout
     (told.folder / SUMMARY).write_text("Something else.\n", "utf-8")
-    assert "it was changed since" in tally("why", SUMMARY).stdout
+    assert "on disk changed since" in tally("why", SUMMARY).stdout
+    assert "the file on disk was changed since, by what is not on record" in tally("why", SUMMARY).stdout
+    assert "it was changed since" in tally("why", SUMMARY, "--all").stdout
 
 
 def test_a_walk_that_was_cut_says_where(tally: Tally, tally_json: TallyJson, told: Told) -> None:
@@ -135,8 +137,10 @@ def test_text_of_agents_cannot_forge_lines(tally: Tally, user: Path, told: Told)
 
 
 def test_what_has_no_causes_and_no_effects_says_so(tally: Tally, told: Told) -> None:
-    assert "no cause is recorded" in tally("why", DATA).stdout
-    assert "no result is recorded" in tally("impact", f"{told.grandchild}:{told.deep_call}").stderr
+    assert "no call that made or changed it is on record" in tally("why", DATA).stdout
+    assert "no cause is recorded" in tally("why", DATA, "--all").stdout
+    assert "no result of it is on record" in tally("impact", f"{told.grandchild}:{told.deep_call}").stdout
+    assert "no result is recorded" in tally("impact", f"{told.grandchild}:{told.deep_call}", "--all").stderr
 
 
 @pytest.mark.parametrize(
