@@ -5,14 +5,13 @@ reference manual, 6.1, 6.8 and 6.9.
 """
 
 import re
-from collections.abc import Mapping
 
-from tallystick.catalog.loading import Entry, load
+from tallystick.catalog.loading import load
 from tallystick.intent.actions import HOME, Found
 from tallystick.intent.code.indirect import plain_members
 from tallystick.intent.code.scanning import Call, Language, Scan, scan
-from tallystick.intent.code.tables import apply, operation_of, table
-from tallystick.intent.code.tokens import Dialect, Token, unescaped
+from tallystick.intent.code.tables import Functions, apply, operation_of, table
+from tallystick.intent.code.tokens import Dialect, unescaped
 from tallystick.model.pattern import pattern_of
 from tallystick.model.script import HOLE
 
@@ -29,13 +28,7 @@ _PATTERN = pattern_of(
 )
 
 
-class _Facts(Entry, frozen=True):
-    """Facts of catalog/code/lua.toml."""
-
-    calls: Mapping[str, tuple[str, ...]]
-
-
-_FACTS = load("code/lua", _Facts)
+_FACTS = load("code/lua", Functions)
 _RULES = table(_FACTS.calls)
 
 
@@ -68,10 +61,6 @@ def _texts(scan: Scan, call: Call) -> str | None:
     return HOLE
 
 
-def _names(program: list[Token]) -> Mapping[str, str]:
-    return {}
-
-
 _LANGUAGE = Language(
     dialect=Dialect(
         pattern=_PATTERN,
@@ -82,6 +71,4 @@ _LANGUAGE = Language(
     ),
     calls=_calls,
     texts=_texts,
-    names=_names,
-    constants={},
 )

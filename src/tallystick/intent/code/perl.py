@@ -5,13 +5,12 @@ perlfunc, perlop, and the documentation of File::Copy, File::Path, LWP::Simple a
 """
 
 import re
-from collections.abc import Mapping
 
-from tallystick.catalog.loading import Entry, load
+from tallystick.catalog.loading import load
 from tallystick.intent.actions import HOME, Found, or_hole
 from tallystick.intent.code.scanning import Call, Language, Scan, scan
-from tallystick.intent.code.tables import apply, operation_of, shell, table
-from tallystick.intent.code.tokens import Dialect, Token, unescaped
+from tallystick.intent.code.tables import Functions, apply, operation_of, shell, table
+from tallystick.intent.code.tokens import Dialect, unescaped
 from tallystick.model.intent import Operation
 from tallystick.model.pattern import pattern_of
 from tallystick.model.script import HOLE
@@ -36,14 +35,7 @@ _DIAMOND = pattern_of(r"<([^<>\s;='\"\\*?]{0,200}[*?][^<>\s;='\"\\]{0,200})>")
 """`<*.txt>`: the files that a pattern names."""
 
 
-class _Facts(Entry, frozen=True):
-    """Facts of catalog/code/perl.toml."""
-
-    inert: frozenset[str]
-    calls: Mapping[str, tuple[str, ...]]
-
-
-_FACTS = load("code/perl", _Facts)
+_FACTS = load("code/perl", Functions)
 _RULES = table(_FACTS.calls)
 _INERT = _FACTS.inert
 _METADATA = {"chmod": 1, "chown": 2, "utime": 2}
@@ -161,10 +153,6 @@ def _texts(scan: Scan, call: Call) -> str | None:
     return None
 
 
-def _names(program: list[Token]) -> Mapping[str, str]:
-    return {}
-
-
 _LANGUAGE = Language(
     dialect=Dialect(
         pattern=_PATTERN,
@@ -177,6 +165,5 @@ _LANGUAGE = Language(
     ),
     calls=_calls,
     texts=_texts,
-    names=_names,
     constants={"$ENV{HOME}": HOME},
 )

@@ -5,14 +5,13 @@ manual (file system, program execution, cURL, sockets).
 """
 
 import re
-from collections.abc import Mapping
 
-from tallystick.catalog.loading import Entry, load
+from tallystick.catalog.loading import load
 from tallystick.intent.actions import HOME, Found
 from tallystick.intent.code.indirect import plain_names
 from tallystick.intent.code.scanning import Call, Language, Scan, scan
-from tallystick.intent.code.tables import apply, operation_of, table, writes
-from tallystick.intent.code.tokens import Dialect, Token, unescaped
+from tallystick.intent.code.tables import Functions, apply, operation_of, table, writes
+from tallystick.intent.code.tokens import Dialect, unescaped
 from tallystick.model.intent import Operation
 from tallystick.model.pattern import pattern_of
 from tallystick.model.script import HOLE
@@ -31,13 +30,7 @@ _PATTERN = pattern_of(
 _HOME_FOLDER = pattern_of(r"""\$_(?:SERVER|ENV)\[\s?(['"])HOME\1\s?\]""")
 
 
-class _Facts(Entry, frozen=True):
-    """Facts of catalog/code/php.toml."""
-
-    calls: Mapping[str, tuple[str, ...]]
-
-
-_FACTS = load("code/php", _Facts)
+_FACTS = load("code/php", Functions)
 _RULES = table(_FACTS.calls)
 
 
@@ -90,10 +83,6 @@ def _texts(scan: Scan, call: Call) -> str | None:
     return None
 
 
-def _names(program: list[Token]) -> Mapping[str, str]:
-    return {}
-
-
 _LANGUAGE = Language(
     dialect=Dialect(
         pattern=_PATTERN,
@@ -104,6 +93,5 @@ _LANGUAGE = Language(
     ),
     calls=_calls,
     texts=_texts,
-    names=_names,
     constants={"__DIR__": HOLE, "__FILE__": HOLE, "PHP_EOL": "\n", "DIRECTORY_SEPARATOR": "/"},
 )

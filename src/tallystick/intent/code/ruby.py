@@ -7,11 +7,11 @@ documentation of Ruby's core (IO, File, Dir, Kernel) and of fileutils, open3, ne
 import re
 from collections.abc import Mapping
 
-from tallystick.catalog.loading import Entry, load
+from tallystick.catalog.loading import load
 from tallystick.intent.actions import HOME, Found, or_hole
 from tallystick.intent.code.indirect import plain_sends
 from tallystick.intent.code.scanning import Call, Language, Scan, scan
-from tallystick.intent.code.tables import apply, operation_of, table, writes
+from tallystick.intent.code.tables import Functions, apply, operation_of, table, writes
 from tallystick.intent.code.tokens import Dialect, Token, unescaped
 from tallystick.model.intent import Operation
 from tallystick.model.pattern import pattern_of
@@ -32,14 +32,7 @@ _PATTERN = pattern_of(
 )
 
 
-class _Facts(Entry, frozen=True):
-    """Facts of catalog/code/ruby.toml."""
-
-    inert: frozenset[str]
-    calls: Mapping[str, tuple[str, ...]]
-
-
-_FACTS = load("code/ruby", _Facts)
+_FACTS = load("code/ruby", Functions)
 _RULES = table(_FACTS.calls)
 _HOME_FOLDER = pattern_of(r"""ENV(?:\[|\.fetch\()\s?(['"])HOME\1\s?[\])]""")
 _WORDS = pattern_of(r"(?<![\w)\]}])(\*?)%w(?:\[([^\[\]]{0,800})\]|\(([^()]{0,800})\)|\{([^{}]{0,800})\})")

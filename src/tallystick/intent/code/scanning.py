@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
+from types import MappingProxyType
 from typing import TypeVar
 
 import msgspec
@@ -91,9 +92,9 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     """Takes note of what a call does."""
     texts: Callable[[Scan, Call], str | None]
     """The text that a call gives, if it gives one that is known: `path.join("a", "b")`."""
-    names: Callable[[list[Token]], Mapping[str, str]]
+    names: Callable[[list[Token]], Mapping[str, str]] = lambda _: {}
     """What names of modules and functions stand for."""
-    constants: Mapping[str, str]
+    constants: Mapping[str, str] = MappingProxyType({})
     """Names whose text is known."""
 
 

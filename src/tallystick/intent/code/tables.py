@@ -9,11 +9,21 @@ from collections.abc import Mapping
 
 import msgspec
 
+from tallystick.catalog.loading import Entry
 from tallystick.intent.code.scanning import Argument, Call, Scan, words_of
 from tallystick.model.intent import Operation
 from tallystick.model.script import HOLE
 
 _NETWORK = (Operation.FETCH, Operation.SEND, Operation.CONNECT, Operation.LISTEN)
+
+
+class Functions(Entry, frozen=True):
+    """What the catalogue has of such a language (`code/lua.toml`)."""
+
+    calls: Mapping[str, tuple[str, ...]]
+    """As `table` reads them."""
+    inert: frozenset[str] = frozenset()
+    """Modules that do nothing when they are loaded."""
 
 
 class Rule(msgspec.Struct, frozen=True):

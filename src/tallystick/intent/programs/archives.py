@@ -9,9 +9,11 @@ from __future__ import annotations
 from tallystick.catalog.programs import names_of, programs, words_of
 from tallystick.intent.actions import Actions, Code
 from tallystick.intent.programs.arguments import Line, below, grammar, renamed, split_lines, taken
-from tallystick.intent.programs.rules import Builder, Rule, grammar_of
+from tallystick.intent.programs.rules import Builder, Rules, grammar_of
 from tallystick.model.intent import Operation
 from tallystick.model.script import Command, Word
+
+RULES = Rules()
 
 _HERE = Word(".")
 
@@ -152,18 +154,14 @@ def _zip(command: Command) -> Actions:
     return built.build()
 
 
-_UNZIP = grammar_of("unzip")
-
-
-def _unzip(command: Command) -> Actions:
-    line = taken(command.arguments, _UNZIP)
-    built = Builder()
+@RULES.of("unzip")
+def _unzip(built: Builder, line: Line, command: Command) -> None:
     if not line.operands:
-        return built.build()
+        return
     source = built.read(line.operands[0])
     if line.has("-l", "-t", "-v", "-z", "-p", "-c", "-Z") or command.program == "zipinfo":
         built.show(source)
-        return built.build()
+        return
     folder = line.value("-d")
     if line.has("-x"):
         members = []
@@ -171,7 +169,6 @@ def _unzip(command: Command) -> Actions:
         members = [below(folder, word) for word in line.operands[1:]]
     made = [built.write(word) for word in members] or [_unpacked(built, folder or _HERE, line.operands[0])]
     built.flow([source], made)
-    return built.build()
 
 
 def _seven(command: Command) -> Actions:
@@ -227,13 +224,11 @@ def _ar(command: Command) -> Actions:
 
 
 _MOST_LISTED = 64
-_CPIO = grammar_of("cpio")
 
 
-def _cpio(command: Command) -> Actions:
+@RULES.of("cpio")
+def _cpio(built: Builder, line: Line, command: Command) -> None:
     """`cpio`: which files it packs is known by its input."""
-    line = taken(command.arguments, _CPIO)
-    built = Builder()
     built.reads_input = True
     built.is_unknown = line.has("-o", "--create", "-p", "--pass-through")
     archive = line.value("-F", "--file", "-I", "-O")
@@ -265,25 +260,23 @@ def _cpio(command: Command) -> Actions:
             built.feed(made)
     elif archive is not None:
         built.show(built.read(archive))
-    return built.build()
 
 
 _BACKUP = grammar_of("restic")
 _KEEPING = names_of("restic", "keeping")
 
 
-def _backs_up(command: Command) -> Actions:
+@RULES.of("backs-up", _BACKUP)
+def _backs_up(built: Builder, line: Line, command: Command) -> None:
     """`restic backup PATH…`, `borg create REPOSITORY::NAME PATH…`: what is kept is a copy."""
-    line = taken(command.arguments, _BACKUP)
     words = line.operands
     verb = ""
     if words and words[0].text in _KEEPING:
         verb = words[0].text
     has_verbs = command.program in ("restic", "borg", "kopia", "bup")
-    built = Builder()
     built.is_unknown = True
     if has_verbs and not verb:
-        return built.build()
+        return
     if verb:
         words = words[1:]
     if command.program == "borg":
@@ -293,21 +286,18 @@ def _backs_up(command: Command) -> Actions:
         built.add(Operation.COPY_SOURCE, word, deep=True)
     for word in line.values("--password-file", "--files-from"):
         built.read(word)
-    return built.build()
 
 
-def _packs(command: Command) -> Actions:
+@RULES.of("packs", grammar("-f -x -s -b -B -E -G -o -p -T -U"))
+def _packs(built: Builder, line: Line, command: Command) -> None:
     """`pax -w FILE…`, `shar FILE…`: an archive on the output, or in the file of `-f`."""
-    line = taken(command.arguments, grammar("-f -x -s -b -B -E -G -o -p -T -U"))
-    built = Builder()
     if command.program == "pax" and not line.has("-w"):
         built.is_unknown = True
-        return built.build()
+        return
     members = [built.read(word, deep=True) for word in line.operands]
     made = [built.write(word) for word in line.values("-f")]
     built.flow(members, made)
     built.show(*([] if made else members))
-    return built.build()
 
 
 def _jar(command: Command) -> Actions:
@@ -355,12 +345,11 @@ def _suffix(program: str) -> str:
     return entry.suffix
 
 
-def _press(command: Command) -> Actions:
+@RULES.of("press", _PRESS)
+def _press(built: Builder, line: Line, command: Command) -> None:
     """A compressor: each file becomes another of a longer or shorter name, and is gone unless it is to be kept."""
-    line = taken(command.arguments, _PRESS)
     name = command.program
     suffix = line.said("-S", "--suffix") or _suffix(name)
-    built = Builder()
     is_un = name.startswith("un") or name in ("gunzip", "bunzip2") or line.has("-d", "--decompress", "--uncompress")
     to_output = line.has("-c", "--stdout", "--to-stdout", "-l", "--list", "-t", "--test")
     keeps = (name in _KEEPS and not line.has("--rm")) or line.has("-k", "--keep")
@@ -378,18 +367,12 @@ def _press(command: Command) -> Actions:
         built.flow([at], [built.write(made, words=(word,))])
         if not keeps:
             built.add(Operation.DELETE, word)
-    return built.build()
 
 
-RULES: dict[str, Rule] = {
+RULES |= {
     "tar": _tar,
     "zip": _zip,
-    "unzip": _unzip,
     "seven": _seven,
     "ar": _ar,
-    "cpio": _cpio,
-    "backs-up": _backs_up,
-    "packs": _packs,
     "jar": _jar,
-    "press": _press,
 }

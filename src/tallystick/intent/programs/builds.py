@@ -15,11 +15,13 @@ import msgspec
 
 from tallystick.catalog.programs import Program, arguments_of, programs
 from tallystick.intent.actions import Actions, Code
-from tallystick.intent.programs.arguments import below, grammar, is_fed, last_part, renamed, taken
-from tallystick.intent.programs.rules import NOTHING, Builder, Rule, grammar_of, plain
+from tallystick.intent.programs.arguments import Line, below, grammar, is_fed, last_part, renamed, taken
+from tallystick.intent.programs.rules import Builder, Rule, Rules, grammar_of, plain
 from tallystick.model.intent import Operation
 from tallystick.model.pattern import pattern_of
 from tallystick.model.script import Command, Word
+
+RULES = Rules()
 
 _CONFIG = "-c --config --config-file --configuration --rcfile --settings-path --tsconfig -p --project --ignore-path"
 
@@ -98,15 +100,11 @@ def test_runner(entry: Program) -> Rule:
     return rule
 
 
-_TSC = grammar_of("tsc")
-
-
-def _tsc(command: Command) -> Actions:
+@RULES.of("tsc")
+def _tsc(built: Builder, line: Line, command: Command) -> None:
     """`tsc FILE…`: a script beside each file, or below the folder of `--outDir`; without files the project says which."""
-    line = taken(command.arguments, _TSC)
-    built = Builder()
     if line.has("--version", "-v", "--help", "-h", "--init"):
-        return built.build()
+        return
     folder, whole = line.value("--outDir"), line.value("--outFile")
     sources = [built.read(word) for word in line.operands]
     is_silent = line.has("--noEmit")
@@ -128,7 +126,6 @@ def _tsc(command: Command) -> Actions:
         built.flow(sources, made)
     for at, word in zip(sources, line.operands if not (is_silent or made) else [], strict=False):
         built.flow([at], [built.write(renamed(word, re.sub(r"\.([cm]?)tsx?$", r".\1js", word.text)), words=(word,))])
-    return built.build()
 
 
 _HERE = Word(".")
@@ -139,10 +136,9 @@ _CC = grammar_of("gcc")
 _OBJECT = {"-c": ".o", "-S": ".s"}
 
 
-def _compiles(command: Command) -> Actions:
+@RULES.of("compiles", _CC)
+def _compiles(built: Builder, line: Line, command: Command) -> None:
     """`cc`: without `-o` the result is `a.out`, or with `-c` an object file in the working folder."""
-    line = taken(command.arguments, _CC)
-    built = Builder()
     sources = [built.read(word) for word in [*line.operands, *line.values("-include", "-imacros", "-T")]]
     output = line.value("-o")
     joined = next(
@@ -165,7 +161,6 @@ def _compiles(command: Command) -> Actions:
     for word in line.values("-MF"):
         built.write(word)
     _included(command, built)
-    return built.build()
 
 
 _INCLUDES = pattern_of(
@@ -181,13 +176,9 @@ def _included(command: Command, built: Builder) -> None:
     built.show(*[built.read(Word(path)) for path in _INCLUDES.findall(text)[:64] if path.startswith(("/", "~", ".."))])
 
 
-_RUSTC = grammar_of("rustc")
-
-
-def _rustc(command: Command) -> Actions:
+@RULES.of("rustc")
+def _rustc(built: Builder, line: Line, command: Command) -> None:
     """`rustc FILE`: the result has the name of the source."""
-    line = taken(command.arguments, _RUSTC)
-    built = Builder()
     sources = [built.read(word) for word in line.operands]
     _included(command, built)
     output, folder = line.value("-o"), line.value("--out-dir")
@@ -195,16 +186,11 @@ def _rustc(command: Command) -> Actions:
         name = renamed(line.operands[0], last_part(line.operands[0].text).removesuffix(".rs"))
         made = output or below(folder, name)
         built.flow(sources, [built.write(made, words=(output or line.operands[0],))])
-    return built.build()
 
 
-_JAVAC = grammar_of("javac")
-
-
-def _javac(command: Command) -> Actions:
+@RULES.of("javac")
+def _javac(built: Builder, line: Line, command: Command) -> None:
     """`javac FILE.java`: classes beside the source, or below the folder of `-d`."""
-    line = taken(command.arguments, _JAVAC)
-    built = Builder()
     folder = line.value("-d")
     for word in line.operands:
         at = built.read(renamed(word, word.text[1:]) if word.text.startswith("@") else word)
@@ -213,20 +199,16 @@ def _javac(command: Command) -> Actions:
     if folder is not None:
         sources = range(len(built.actions))
         built.flow(list(sources), [built.write(folder, deep=True)])
-    return built.build()
 
 
 # make and its like ------------------------------------------------------------------------------------------------------
 
-_MAKE = grammar_of("make")
 
-
-def _make(command: Command) -> Actions:
+@RULES.of("make")
+def _make(built: Builder, line: Line, command: Command) -> None:
     """`make [-C FOLDER] [-f FILE] TARGET…`: the file is run; what it does is in it."""
-    line = taken(command.arguments, _MAKE)
     if line.has("--version", "-v", "--help", "-h"):
-        return NOTHING
-    built = Builder()
+        return
     folder: Word | None = None
     for word in line.values("-C", "--directory"):
         folder = below(folder, word)
@@ -243,7 +225,6 @@ def _make(command: Command) -> Actions:
             if equals and name in _INSTALLS_INTO and value:
                 built.add(Operation.WRITE, renamed(word, value), words=(word,), deep=True)
     built.is_unknown = not is_dry
-    return built.build()
 
 
 _INSTALLS_INTO = frozenset({"DESTDIR", "PREFIX", "prefix", "INSTALL_ROOT", "INSTALL_PREFIX"})
@@ -252,12 +233,11 @@ _INSTALLS_INTO = frozenset({"DESTDIR", "PREFIX", "prefix", "INSTALL_ROOT", "INST
 _TASKS = grammar_of("ninja")
 
 
-def _task(command: Command) -> Actions:
+@RULES.of("task", _TASKS)
+def _task(built: Builder, line: Line, command: Command) -> None:
     """Programs that run what a file of the folder says: `ninja`, `just`, `gradle`, `tox`."""
-    line = taken(command.arguments, _TASKS)
     if line.has("--version", "--help", "-h", "-V", "-l", "--list", "-T"):
-        return NOTHING
-    built = Builder()
+        return
     folder = line.value("-C", "-d", "--working-directory", "--directory", "--project-dir", "-p")
     file = line.value("-f", "-F", "-b", "--file", "--justfile", "--build-file", "--taskfile", "--rakefile")
     entry = programs().get(last_part(command.program).rstrip("0123456789.-"))
@@ -269,16 +249,11 @@ def _task(command: Command) -> Actions:
         words = (file,)
     built.add(Operation.EXECUTE, below(folder, file or Word(name)), words=words)
     built.is_unknown = True
-    return built.build()
 
 
-_CMAKE = grammar_of("cmake")
-
-
-def _cmake(command: Command) -> Actions:
+@RULES.of("cmake")
+def _cmake(built: Builder, line: Line, command: Command) -> None:
     """`cmake -S SOURCE -B BUILD`, `--build FOLDER`, `-P SCRIPT`, `-E COMMAND`."""
-    line = taken(command.arguments, _CMAKE)
-    built = Builder()
     if line.has("-E"):
         built.is_unknown = True
     for word in line.values("-P"):
@@ -303,16 +278,14 @@ def _cmake(command: Command) -> Actions:
         )
         target = line.value("-B") or _HERE
         built.add(Operation.WRITE, target, words=(target,) if target is not _HERE else command.words[:1], deep=True)
-    return built.build()
 
 
 _DEBUGGER = grammar_of("gdb")
 
 
-def _debugs(command: Command) -> Actions:
+@RULES.of("debugs", _DEBUGGER)
+def _debugs(built: Builder, line: Line, command: Command) -> None:
     """Debuggers: the program is run, and the commands of `-x` and `-ex`."""
-    line = taken(command.arguments, _DEBUGGER)
-    built = Builder()
     if command.program in ("perf", "rr"):
         operands = line.operands[1:]
     else:
@@ -324,7 +297,6 @@ def _debugs(command: Command) -> Actions:
     if command.program in ("gdb", "lldb"):
         built.codes = [Code("gdb", word) for word in line.values("-ex", "--eval-command", "-o", "--one-line")]
     built.is_unknown = is_fed(command)
-    return built.build()
 
 
 _LINKER = plain(arguments_of("ld"))
@@ -341,14 +313,6 @@ def _assembles(command: Command) -> Actions:
     return msgspec.structs.replace(done, actions=(*done.actions, *more.actions))
 
 
-RULES: dict[str, Rule] = {
-    "tsc": _tsc,
-    "compiles": _compiles,
-    "rustc": _rustc,
-    "javac": _javac,
-    "make": _make,
-    "task": _task,
-    "cmake": _cmake,
+RULES |= {
     "assembles": _assembles,
-    "debugs": _debugs,
 }

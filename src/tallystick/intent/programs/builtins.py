@@ -7,18 +7,17 @@ read in its place by the reader. Sources: bash(1), POSIX.
 from __future__ import annotations
 
 from tallystick.intent.actions import Actions
-from tallystick.intent.programs.arguments import renamed, taken
-from tallystick.intent.programs.rules import Builder, Rule, grammar_of
+from tallystick.intent.programs.arguments import Line, renamed
+from tallystick.intent.programs.rules import Builder, Rules, grammar_of
 from tallystick.model.intent import Operation
 from tallystick.model.script import Command
 
-_HISTORY = grammar_of("history")
+RULES = Rules()
 
 
-def _history(command: Command) -> Actions:
+@RULES.of("history")
+def _history(built: Builder, line: Line, command: Command) -> None:
     """`history -c`, `-w FILE`, `-r FILE`."""
-    line = taken(command.arguments, _HISTORY)
-    built = Builder()
     if all(word.text.isdigit() for word in line.operands) and not line.has("-c", "-d", "-w", "-a", "-r", "-n"):
         built.show(built.add(Operation.READ, renamed(command.words[0], "history:"), words=command.words[:1]))
     for word in line.operands:
@@ -28,7 +27,6 @@ def _history(command: Command) -> Actions:
             built.add(Operation.APPEND, word)
         elif line.has("-r", "-n"):
             built.show(built.read(word))
-    return built.build()
 
 
 def _pastes(command: Command) -> Actions:
@@ -41,17 +39,13 @@ def _pastes(command: Command) -> Actions:
 _CAPTURE = grammar_of("screencapture")
 
 
-def _captures(command: Command) -> Actions:
+@RULES.of("captures", _CAPTURE)
+def _captures(built: Builder, line: Line, command: Command) -> None:
     """`screencapture FILE`: a picture of what the user sees."""
-    line = taken(command.arguments, _CAPTURE)
-    built = Builder()
     source = built.add(Operation.READ, renamed(command.words[0], "screen:"), words=command.words[:1])
     built.flow([source], [built.write(word) for word in [*line.operands[-1:], *line.values("-f", "--file")]])
-    return built.build()
 
 
-RULES: dict[str, Rule] = {
-    "history": _history,
+RULES |= {
     "pastes": _pastes,
-    "captures": _captures,
 }

@@ -25,26 +25,25 @@ from tallystick.intent.programs.arguments import (
     renamed,
     taken,
 )
-from tallystick.intent.programs.rules import NOTHING, Builder, Rule, grammar_of
+from tallystick.intent.programs.rules import NOTHING, Builder, Rule, Rules
 from tallystick.model.intent import Operation
 from tallystick.model.pattern import pattern_of
 from tallystick.model.script import Command, Word
 
+RULES = Rules()
+
 _FILES = pattern_of(r"""\b(?:templatefile|file\w{0,12})\s{0,3}\(\s{0,3}"([^"\n]{1,400})\"""")
 """Functions of Terraform's language that read a file."""
 
-_TERRAFORM = grammar_of("terraform")
 
-
-def _terraform(command: Command) -> Actions:
+@RULES.of("terraform")
+def _terraform(built: Builder, line: Line, command: Command) -> None:
     """`terraform VERB`: the files of the folder are read; `apply` changes what they describe."""
-    line = taken(command.arguments, _TERRAFORM)
     verb, operands = line.operand(0), line.operands[1:]
     own = tuple(line.operands[:1])
     folder = line.value("-chdir")
-    built = Builder()
     if verb in ("", "version", "workspace", "providers", "login", "logout"):
-        return NOTHING
+        return
     for word in line.values("-var-file", "-state"):
         built.read(below(folder, word))
     if verb == "console" and command.input is not None:
@@ -60,7 +59,7 @@ def _terraform(command: Command) -> Actions:
             words=tuple(operands) or own,
             deep=True,
         )
-        return built.build()
+        return
     built.add(Operation.READ, folder or _HERE, words=own, deep=True)
     for word in operands if verb in ("apply", "show") else ():
         built.read(below(folder, word))
@@ -77,16 +76,11 @@ def _terraform(command: Command) -> Actions:
         built.flow([source], [built.add(Operation.WRITE, below(folder, Word(".terraform")), words=own, deep=True)])
     for word in line.values("-out"):
         built.flow(sources, [built.write(below(folder, word))])
-    return built.build()
 
 
-_ANSIBLE = grammar_of("ansible")
-
-
-def _ansible(command: Command) -> Actions:
+@RULES.of("ansible")
+def _ansible(built: Builder, line: Line, command: Command) -> None:
     """`ansible-playbook FILE…`, `ansible HOSTS -m MODULE`: what the playbook says happens on other machines."""
-    line = taken(command.arguments, _ANSIBLE)
-    built = Builder()
     _inputs(built, line)
     match command.program:
         case "ansible-playbook":
@@ -101,7 +95,6 @@ def _ansible(command: Command) -> Actions:
             _vault(built, line)
         case _:
             built.is_unknown = bool(line.operands)
-    return built.build()
 
 
 def _inputs(built: Builder, line: Line) -> None:
@@ -174,35 +167,30 @@ def _copied(built: Builder, operands: list[Word], how: _Copy) -> None:
             built.feed(made)
 
 
-_AWS = grammar_of("aws")
-
-
-def _aws(command: Command) -> Actions:
+@RULES.of("aws")
+def _aws(built: Builder, line: Line, command: Command) -> None:
     """`aws SERVICE VERB`: `s3 cp`, `mv`, `sync` move files; `file://` among the values is read."""
-    line = taken(command.arguments, _AWS)
     service, verb, operands = line.operand(0), line.operand(1), line.operands[2:]
-    built = Builder()
     if service == "s3" and verb in ("cp", "mv", "sync"):
         _copied(built, operands, _Copy(deep=verb == "sync" or line.has("--recursive"), moves=verb == "mv"))
-        return built.build()
+        return
     if service == "s3" and operands:
         sends = verb in ("rm", "mb", "rb", "website", "presign")
         built.show(built.add(Operation.SEND if sends else Operation.FETCH, operands[0]))
-        return built.build()
+        return
     if service == "configure":
         if verb in ("list", "get", "list-profiles"):
             operation = Operation.READ
         else:
             operation = Operation.EDIT
         built.add(operation, at_home(".aws/credentials"), words=command.words[:3])
-        return built.build()
+        return
     if service and verb:
         sources = _sent_files(built, line)
         _service_call(built, command, f"aws://{service}", sources, is_read=_is_asking(verb))
         if service == "s3api" and verb == "get-object" and operands:
             built.flow([0], [built.write(operands[-1])])
             built.prints = []
-    return built.build()
 
 
 def _is_asking(verb: str) -> bool:
@@ -243,14 +231,10 @@ def _service_call(built: Builder, command: Command, target: str, sources: list[i
         built.flows = [(a, b) for a, b in built.flows if b != at]
 
 
-_GCLOUD = grammar_of("gcloud")
-
-
-def _gcloud(command: Command) -> Actions:
+@RULES.of("gcloud")
+def _gcloud(built: Builder, line: Line, command: Command) -> None:
     """`gcloud GROUP… VERB`: the verb stands after one or more groups."""
-    line = taken(command.arguments, _GCLOUD)
     words = [word.text for word in line.operands]
-    built = Builder()
     if words[:2] == ["storage", "cp"] or words[:2] in (["storage", "mv"], ["storage", "rsync"]):
         _copied(
             built,
@@ -284,17 +268,12 @@ def _gcloud(command: Command) -> Actions:
         if folder is not None and not folder.text.startswith("gs://"):
             at = built.read(folder, deep=True)
             built.flow([at], [n for n, action in enumerate(built.actions) if action.operation is Operation.SEND])
-    return built.build()
 
 
-_GSUTIL = grammar_of("gsutil")
-
-
-def _gsutil(command: Command) -> Actions:
+@RULES.of("gsutil")
+def _gsutil(built: Builder, line: Line, command: Command) -> None:
     """`gsutil`, `s3cmd`, `s5cmd`, `mc`: `cp`, `put`, `get`, `sync` and similar."""
-    line = taken(command.arguments, _GSUTIL)
     verb, operands = line.operand(0), line.operands[1:]
-    built = Builder()
     deep = line.has("-r", "-R", "--recursive") or verb in ("rsync", "sync", "mirror")
     if verb in ("cp", "mv", "rsync", "sync", "mirror"):
         _copied(built, operands, _Copy(deep=deep, moves=verb == "mv"))
@@ -312,42 +291,34 @@ def _gsutil(command: Command) -> Actions:
                 if is_read:
                     operation = Operation.FETCH
                 built.show(built.add(operation, word))
-    return built.build()
 
 
-_AZ = grammar_of("az")
-
-
-def _az(command: Command) -> Actions:
+@RULES.of("az")
+def _az(built: Builder, line: Line, command: Command) -> None:
     """`az GROUP… VERB`: `storage blob upload -f FILE`, `download -f FILE`."""
-    line = taken(command.arguments, _AZ)
     words = [word.text for word in line.operands]
-    built = Builder()
     if not words or words[0] in ("login", "logout", "account", "version", "configure", "config", "help"):
-        return NOTHING
+        return
     target = f"azure://{words[0]}"
     verb = words[-1]
     if verb.startswith("download"):
         at = built.add(Operation.FETCH, Word(target), words=command.words[:4])
         for word in line.values("-f", "--file", "-d", "--destination"):
             built.flow([at], [built.write(word, deep="batch" in verb)])
-        return built.build()
+        return
     named = ["-f", "--file", "--src", "--src-path"]
     if "upload" in verb:
         named += ["-s", "--source"]
     _service_call(built, command, target, _sent_files(built, line, *named), is_read=_is_asking(verb))
-    return built.build()
 
 
-_RCLONE = grammar_of("rclone")
 _REMOTE = pattern_of(r"[\w.+@-]+:")
 
 
-def _rclone(command: Command) -> Actions:
+@RULES.of("rclone")
+def _rclone(built: Builder, line: Line, command: Command) -> None:
     """`rclone copy REMOTE:PATH FOLDER` and the other way round."""
-    line = taken(command.arguments, _RCLONE)
     verb, operands = line.operand(0), line.operands[1:]
-    built = Builder()
     if verb in ("copy", "copyto", "sync", "move", "moveto", "bisync"):
         _copied(built, operands, _Copy(deep=not verb.endswith("to"), moves=verb.startswith("move"), remote=_REMOTE))
         if verb == "sync" and len(operands) > 1 and not _REMOTE.match(operands[1].text):
@@ -388,7 +359,6 @@ def _rclone(command: Command) -> Actions:
                 built.show(built.add(Operation.FETCH if is_read else Operation.SEND, word))
             elif verb in ("delete", "purge", "rmdir", "deletefile"):
                 built.add(Operation.DELETE, word, deep=True)
-    return built.build()
 
 
 _HOST_SILENT = names("login logout help version dev whoami")
@@ -426,14 +396,3 @@ def platform(entry: Program) -> Rule:
         return built.build()
 
     return rule
-
-
-RULES: dict[str, Rule] = {
-    "terraform": _terraform,
-    "ansible": _ansible,
-    "aws": _aws,
-    "gcloud": _gcloud,
-    "gsutil": _gsutil,
-    "az": _az,
-    "rclone": _rclone,
-}

@@ -14,10 +14,12 @@ from collections.abc import Callable
 from tallystick.catalog.programs import names_of
 from tallystick.intent.actions import Action, Actions
 from tallystick.intent.programs.arguments import Line, at_home, below, grammar, is_fed, renamed, taken
-from tallystick.intent.programs.rules import NOTHING, Builder, Rule, grammar_of
+from tallystick.intent.programs.rules import NOTHING, Builder, Rules, grammar_of
 from tallystick.model.intent import Domain, Operation
 from tallystick.model.pattern import pattern_of
 from tallystick.model.script import Command, Word
+
+RULES = Rules()
 
 _HERE = Word(".")
 _DOCKER_HEAD = grammar_of("docker")
@@ -238,11 +240,10 @@ _KUBE_READS = names_of("kubectl", "reads")
 _KUBE_CHANGES = names_of("kubectl", "changes")
 
 
-def _kubectl(command: Command) -> Actions:
+@RULES.of("kubectl")
+def _kubectl(built: Builder, line: Line, command: Command) -> None:
     """`kubectl VERB`: the cluster is named by its context or server; files of `-f` are sent to it."""
-    line = taken(command.arguments, _KUBE)
     verb, own = line.operand(0), tuple(line.operands[:2])
-    built = Builder()
     if verb == "cp":
         copies(built, (), tuple(line.operands[1:]), command)
     elif verb == "config":
@@ -260,7 +261,6 @@ def _kubectl(command: Command) -> Actions:
         _asks_or_changes(built, line)
     else:
         built.is_unknown = verb not in ("", "completion", "help", "plugin", "options")
-    return built.build()
 
 
 _KUBE_ENTERS = frozenset({"exec", "attach", "port-forward", "proxy", "debug"})
@@ -308,11 +308,10 @@ def _manifests(built: Builder, line: Line) -> list[int | None]:
 _HELM_SENDS = names_of("helm", "sends")
 
 
-def _helm(command: Command) -> Actions:
+@RULES.of("helm", _KUBE)
+def _helm(built: Builder, line: Line, command: Command) -> None:
     """`helm VERB`: charts and values become changes of a cluster, or text."""
-    line = taken(command.arguments, _KUBE)
     verb, operands = line.operand(0), line.operands[1:]
-    built = Builder()
     own = tuple(line.operands[:1])
     sources = [
         built.read(renamed(word, word.text.rpartition("=")[2])) for word in line.values("-f", "--values", "--set-file")
@@ -331,12 +330,9 @@ def _helm(command: Command) -> Actions:
             built.add(Operation.CREATE, word, deep=True)
     elif verb in ("pull", "fetch", "repo", "dependency", "search", "package"):
         built.is_unknown = verb in ("pull", "fetch", "package", "dependency")
-    return built.build()
 
 
-RULES: dict[str, Rule] = {
+RULES |= {
     "docker": _docker,
     "compose": _compose,
-    "kubectl": _kubectl,
-    "helm": _helm,
 }

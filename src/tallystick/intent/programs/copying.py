@@ -12,10 +12,12 @@ import re
 
 from tallystick.intent.actions import Actions
 from tallystick.intent.programs.arguments import Line, below, grammar, inside, is_folder, last_part, renamed, taken
-from tallystick.intent.programs.rules import Builder, Rule, grammar_of
+from tallystick.intent.programs.rules import Builder, Rules, grammar_of
 from tallystick.model.intent import Operation
 from tallystick.model.pattern import pattern_of
 from tallystick.model.script import STAR, Command, Word
+
+RULES = Rules()
 
 _RECURSIVE = ("-r", "-R", "-a", "--recursive", "--archive")
 _CP = grammar_of("cp")
@@ -99,13 +101,9 @@ def _copied(line: Line) -> Actions:
     return built.build()
 
 
-_MV = grammar_of("mv")
-
-
-def _mv(command: Command) -> Actions:
+@RULES.of("mv")
+def _mv(built: Builder, line: Line, command: Command) -> None:
     """`mv`: the old name is gone, the new one holds what it held; what becomes a device is gone altogether."""
-    line = taken(command.arguments, _MV)
-    built = Builder()
     sources, target, is_below = _split(line)
     is_lost = target is not None and target.text == "/dev/null"
     for source in sources:
@@ -116,16 +114,11 @@ def _mv(command: Command) -> Actions:
         if target is not None:
             to = _target(source, target, is_below=is_below)
             built.flow([at], [built.add(Operation.COPY_DEST, to, words=(source, target))])
-    return built.build()
 
 
-_LN = grammar_of("ln")
-
-
-def _ln(command: Command) -> Actions:
+@RULES.of("ln")
+def _ln(built: Builder, line: Line, command: Command) -> None:
     """`ln`: who reads the link reads what it names. A symbolic one names it from its own folder."""
-    line = taken(command.arguments, _LN)
-    built = Builder()
     sources, target, is_below = _split(line)
     is_below = is_below and not (line.has("-n", "-T") and len(sources) == 1)
     for source in sources:
@@ -144,7 +137,6 @@ def _ln(command: Command) -> Actions:
         if target is not None:
             words = (source, target)
         built.flow([at], [built.add(Operation.CREATE, made, words=words)])
-    return built.build()
 
 
 def is_remote(word: Word) -> bool:
@@ -205,10 +197,9 @@ def _removals(built: Builder, line: Line, sources: list[Word], target: Word | No
                 built.add(Operation.DELETE, source, deep=True)
 
 
-def _rename(command: Command) -> Actions:
+@RULES.of("rename", grammar("-e"))
+def _rename(built: Builder, line: Line, command: Command) -> None:
     """`rename`: Perl's takes an expression, util-linux's two texts; both change the names of the files after them."""
-    line = taken(command.arguments, grammar("-e"))
-    built = Builder()
     first = line.operand(0)
     is_expression = line.has("-e") or bool(re.match(r"(?:s|y|tr)\W", first))
     if line.has("-e"):
@@ -219,14 +210,10 @@ def _rename(command: Command) -> Actions:
         skipped = 2
     for word in line.operands[skipped:]:
         built.add(Operation.RENAME, word)
-    return built.build()
 
 
-RULES: dict[str, Rule] = {
+RULES |= {
+    "transfers": _transfers,
     "cp": _cp,
     "install": _install,
-    "mv": _mv,
-    "ln": _ln,
-    "transfers": _transfers,
-    "rename": _rename,
 }

@@ -11,10 +11,12 @@ import re
 from tallystick.catalog.programs import Program
 from tallystick.intent.actions import Actions, Code
 from tallystick.intent.programs.arguments import Line, fed_file, grammar, is_fed, renamed, taken
-from tallystick.intent.programs.rules import Builder, Rule, grammar_of
+from tallystick.intent.programs.rules import Builder, Rule, Rules, grammar_of
 from tallystick.model.intent import Operation
 from tallystick.model.pattern import pattern_of
 from tallystick.model.script import Command, Word
+
+RULES = Rules()
 
 _SQLITE = grammar_of("sqlite3")
 _CHANGES = pattern_of(
@@ -32,10 +34,9 @@ def _changes(text: Word) -> bool:
     return len(text.text) > _LONGEST_QUERY or _CHANGES.search(text.plain) is not None
 
 
-def _sqlite(command: Command) -> Actions:
+@RULES.of("sqlite", _SQLITE)
+def _sqlite(built: Builder, line: Line, command: Command) -> None:
     """`sqlite3 FILE [SQL]`: the file is read, or edited where the SQL changes something or is unknown."""
-    line = taken(command.arguments, _SQLITE)
-    built = Builder()
     if command.program == "duckdb":
         texts = [*line.operands[1:], *line.values("-cmd", "-c", "-s")]
     else:
@@ -55,7 +56,6 @@ def _sqlite(command: Command) -> Actions:
             else:
                 built.show(built.add(Operation.EDIT, word))
     _fed(built, command, is_told=bool(texts))
-    return built.build()
 
 
 def _fed(built: Builder, command: Command, *, is_told: bool) -> int | None:
@@ -79,13 +79,11 @@ def _server(
 
 
 _URL = pattern_of(r"\w+(?:\+\w+)?://|\w+=\S")
-_PSQL = grammar_of("psql")
 
 
-def _psql(command: Command) -> Actions:
+@RULES.of("psql")
+def _psql(built: Builder, line: Line, command: Command) -> None:
     """`psql`, `createdb`, `dropdb`: a connection, over which SQL goes."""
-    line = taken(command.arguments, _PSQL)
-    built = Builder()
     url = next((word for word in [*line.values("-d", "--dbname"), *line.operands[:1]] if _URL.match(word.text)), None)
     sources = [built.run(word) for word in line.values("-f", "--file") if word.text != "-"]
     at = built.add(
@@ -96,7 +94,6 @@ def _psql(command: Command) -> Actions:
     if command.input is not None and not built.codes and not sources:
         built.codes.append(Code("sql", command.input))
     _answers(built, line, command, at, ("-o", "--output"))
-    return built.build()
 
 
 def _answers(built: Builder, line: Line, command: Command, at: int | None, outputs: tuple[str, ...]) -> None:
@@ -113,10 +110,9 @@ def _answers(built: Builder, line: Line, command: Command, at: int | None, outpu
 _DUMP = grammar_of("pg_dump")
 
 
-def _dumps(command: Command) -> Actions:
+@RULES.of("dumps", _DUMP)
+def _dumps(built: Builder, line: Line, command: Command) -> None:
     """`pg_dump`, `mysqldump`, `mongodump`: a database becomes a file."""
-    line = taken(command.arguments, _DUMP)
-    built = Builder()
     port = {"p": "5432", "m": "27017" if "mongo" in command.program else "3306"}.get(command.program[:1], "")
     url = next((word for word in [*line.values("-d", "--dbname", "--uri"), *line.operands] if "://" in word.text), None)
     at = built.add(Operation.FETCH, url or _server(line, port=port), words=(url or command.words[0],))
@@ -127,13 +123,11 @@ def _dumps(command: Command) -> Actions:
     built.flow([at], made)
     if not made:
         built.show(at)
-    return built.build()
 
 
-def _restores(command: Command) -> Actions:
+@RULES.of("restores", _DUMP)
+def _restores(built: Builder, line: Line, command: Command) -> None:
     """`pg_restore`, `mongorestore`, `mysqlimport`: files go into a database."""
-    line = taken(command.arguments, _DUMP)
-    built = Builder()
     if "mongo" in command.program:
         port = "27017"
     elif "pg" in command.program:
@@ -151,15 +145,10 @@ def _restores(command: Command) -> Actions:
     if not sources and is_fed(command):
         built.feed(at)
         built.reads_input = True
-    return built.build()
 
 
-_MYSQL = grammar_of("mysql")
-
-
-def _mysql(command: Command) -> Actions:
-    line = taken(command.arguments, _MYSQL)
-    built = Builder()
+@RULES.of("mysql")
+def _mysql(built: Builder, line: Line, command: Command) -> None:
     for word in line.values("--defaults-file", "--defaults-extra-file"):
         built.read(word)
     at = built.add(
@@ -171,7 +160,6 @@ def _mysql(command: Command) -> Actions:
     if command.input is not None and not built.codes:
         built.codes.append(Code("sql", command.input))
     _answers(built, line, command, at, ("--tee",))
-    return built.build()
 
 
 def client(entry: Program) -> Rule:
@@ -198,12 +186,3 @@ def client(entry: Program) -> Rule:
         return built.build()
 
     return rule
-
-
-RULES: dict[str, Rule] = {
-    "sqlite": _sqlite,
-    "psql": _psql,
-    "dumps": _dumps,
-    "restores": _restores,
-    "mysql": _mysql,
-}

@@ -10,11 +10,13 @@ import re
 
 from tallystick.catalog.programs import Program, names_of
 from tallystick.intent.actions import Actions
-from tallystick.intent.programs.arguments import below, grammar, last_part, literal, renamed, taken
-from tallystick.intent.programs.rules import Builder, Rule, grammar_of
+from tallystick.intent.programs.arguments import Line, below, grammar, last_part, literal, renamed, taken
+from tallystick.intent.programs.rules import Builder, Rule, Rules, grammar_of
 from tallystick.model.intent import Operation
 from tallystick.model.pattern import pattern_of
 from tallystick.model.script import Command, Word
+
+RULES = Rules()
 
 _URL = pattern_of(r"\w+://")
 
@@ -147,10 +149,9 @@ def _soffice(command: Command) -> Actions:
 _IN_OUT = grammar_of("wkhtmltopdf")
 
 
-def _in_out(command: Command) -> Actions:
+@RULES.of("in-out", _IN_OUT)
+def _in_out(built: Builder, line: Line, command: Command) -> None:
     """`PROGRAM INPUT… OUTPUT`, or `-o OUTPUT` and only inputs."""
-    line = taken(command.arguments, _IN_OUT)
-    built = Builder()
     output = line.value("-o")
     if output is not None:
         inputs = line.operands
@@ -167,13 +168,11 @@ def _in_out(command: Command) -> Actions:
         built.flow(sources, [built.write(target)])
         if target.text == "-":
             built.show(*sources)
-    return built.build()
 
 
-def _tesseract(command: Command) -> Actions:
+@RULES.of("tesseract", grammar("-l --psm --oem --dpi -c --tessdata-dir"))
+def _tesseract(built: Builder, line: Line, command: Command) -> None:
     """`tesseract IMAGE NAME`: the text goes to NAME.txt."""
-    line = taken(command.arguments, grammar("-l --psm --oem --dpi -c --tessdata-dir"))
-    built = Builder()
     at = None
     if line.operands:
         at = built.read(line.operands[0])
@@ -182,7 +181,6 @@ def _tesseract(command: Command) -> Actions:
             built.show(at)
         else:
             built.flow([at], [built.write(renamed(word, f"{word.text}.txt"), words=(word,))])
-    return built.build()
 
 
 def converter(entry: Program) -> Rule:
@@ -219,10 +217,8 @@ def converter(entry: Program) -> Rule:
     return rule
 
 
-RULES: dict[str, Rule] = {
+RULES |= {
     "ffmpeg": _ffmpeg,
     "magick": _magick,
-    "in-out": _in_out,
     "soffice": _soffice,
-    "tesseract": _tesseract,
 }

@@ -10,11 +10,13 @@ import re
 from collections.abc import Iterator
 
 from tallystick.intent.actions import Actions, Code
-from tallystick.intent.programs.arguments import grammar, is_fed, renamed, taken
-from tallystick.intent.programs.rules import Builder, Rule, grammar_of
+from tallystick.intent.programs.arguments import Line, grammar, is_fed, renamed, taken
+from tallystick.intent.programs.rules import Builder, Rules, grammar_of
 from tallystick.model.intent import Operation
 from tallystick.model.pattern import pattern_of
 from tallystick.model.script import Command, Word
+
+RULES = Rules()
 
 _MOST_COMMANDS = 16_384
 _SAVES = pattern_of(
@@ -91,16 +93,14 @@ def _opens(command: Command) -> Actions:
     return built.build()
 
 
-def _gio(command: Command) -> Actions:
+@RULES.of("gio", grammar("-a --attributes -t --target"))
+def _gio(built: Builder, line: Line, command: Command) -> None:
     """`gio VERB`: GNOME's way to files."""
-    line = taken(command.arguments, grammar("-a --attributes -t --target"))
     verb, names = line.operand(0), line.operands[1:]
-    built = Builder()
     for word in names[:-1] if verb in ("copy", "move") else names:
         built.add(_GIO.get(verb, Operation.READ), word, deep=verb in ("trash", "copy", "move"))
     if verb in ("copy", "move") and len(names) > 1:
         built.add(Operation.COPY_DEST, names[-1], deep=True)
-    return built.build()
 
 
 _GIO = {
@@ -113,9 +113,8 @@ _GIO = {
     "set": Operation.METADATA,
 }
 
-RULES: dict[str, Rule] = {
+RULES |= {
     "edits": _edits,
     "emacs": _emacs,
-    "gio": _gio,
     "opens": _opens,
 }

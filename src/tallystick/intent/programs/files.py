@@ -14,10 +14,12 @@ import msgspec
 from tallystick.catalog.programs import names_of, programs_with
 from tallystick.intent.actions import Actions
 from tallystick.intent.programs.arguments import Line, below, last_part, names, renamed, taken
-from tallystick.intent.programs.rules import Builder, Rule, grammar_of
+from tallystick.intent.programs.rules import Builder, Rules, grammar_of
 from tallystick.model.intent import Operation
 from tallystick.model.pattern import pattern_of
 from tallystick.model.script import ANY_ONE, CLASS, HOLE, STAR, Command, Word
+
+RULES = Rules()
 
 _RECURSIVE = "-R --recursive"
 _MODE = pattern_of(r"-[rwxXstugoaAcCdDeFijmPSTu]+")
@@ -66,46 +68,32 @@ def _dd(command: Command) -> Actions:
     return built.build()
 
 
-_TRUNCATE = grammar_of("truncate")
-
-
-def _truncate(command: Command) -> Actions:
+@RULES.of("truncate")
+def _truncate(built: Builder, line: Line, command: Command) -> None:
     """`truncate`: to nothing is as good as written whole."""
-    line = taken(command.arguments, _TRUNCATE)
-    built = Builder()
     if line.said("-s", "--size") == "0":
         operation = Operation.WRITE
     else:
         operation = Operation.EDIT
     for word in line.operands:
         built.add(operation, word)
-    return built.build()
 
 
-_TOUCH = grammar_of("touch")
-
-
-def _touch(command: Command) -> Actions:
-    line = taken(command.arguments, _TOUCH)
-    built = Builder()
+@RULES.of("touch")
+def _touch(built: Builder, line: Line, command: Command) -> None:
     if line.has("-c", "-h", "--no-create", "--no-dereference"):
         operation = Operation.METADATA
     else:
         operation = Operation.CREATE
     for word in line.operands:
         built.add(operation, word)
-    return built.build()
 
 
-_MKTEMP = grammar_of("mktemp")
-
-
-def _mktemp(command: Command) -> Actions:
+@RULES.of("mktemp")
+def _mktemp(built: Builder, line: Line, command: Command) -> None:
     """`mktemp`: a file or folder whose name is the template with other letters for its Xs."""
-    line = taken(command.arguments, _MKTEMP)
-    built = Builder()
     if line.has("-u", "--dry-run"):
-        return built.build()
+        return
     folder = line.value("-p", "--tmpdir")
     template = line.value("-t")
     if line.operands:
@@ -119,7 +107,6 @@ def _mktemp(command: Command) -> Actions:
     if line.operands:
         words = (template,)
     built.add(Operation.CREATE, below(folder, told), words=words)
-    return built.build()
 
 
 # find -----------------------------------------------------------------------------------------------------------------
@@ -338,10 +325,7 @@ _FD_RUNS = ("-x", "-X", "--exec", "--exec-batch")
 _HARMLESS = names_of("fd", "harmless")
 
 
-RULES: dict[str, Rule] = {
-    "touch": _touch,
-    "mktemp": _mktemp,
-    "truncate": _truncate,
+RULES |= {
     "dd": _dd,
     "chmod": _chmod,
     "find": _find,

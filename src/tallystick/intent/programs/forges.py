@@ -8,23 +8,22 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tallystick.catalog.programs import names_of
-from tallystick.intent.actions import Actions
-from tallystick.intent.programs.arguments import Line, at_home, is_fed, last_part, renamed, taken
-from tallystick.intent.programs.rules import Builder, Rule, grammar_of
+from tallystick.intent.programs.arguments import Line, at_home, is_fed, last_part, renamed
+from tallystick.intent.programs.rules import Builder, Rules
 from tallystick.model.intent import Operation
 from tallystick.model.script import Command, Word
 
+RULES = Rules()
+
 _HERE = Word(".")
 _WILD = frozenset("*?[")
-_GH = grammar_of("gh")
 _GH_READS = names_of("gh", "reads")
 
 
-def _gh(command: Command) -> Actions:
+@RULES.of("gh")
+def _gh(built: Builder, line: Line, command: Command) -> None:
     """`gh GROUP VERB`: files of `--body-file` and uploads are sent, `release download` and `repo clone` write."""
-    line = taken(command.arguments, _GH)
     group, verb = line.operand(0), line.operand(1)
-    built = Builder()
     if group in _OWN or not group:
         built.is_unknown = group in ("alias", "extension", "codespace")
     elif group == "auth":
@@ -43,7 +42,6 @@ def _gh(command: Command) -> Actions:
         _clone(built, line)
     else:
         _call(built, line, command)
-    return built.build()
 
 
 _OWN = names_of("gh", "own")
@@ -155,8 +153,3 @@ def _api(built: Builder, line: Line, command: Command) -> None:
     if built.reads_input:
         built.feed(at)
     built.show(at)
-
-
-RULES: dict[str, Rule] = {
-    "gh": _gh,
-}

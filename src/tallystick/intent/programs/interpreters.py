@@ -13,9 +13,11 @@ import msgspec
 from tallystick.catalog.programs import Program, arguments_of, words_of
 from tallystick.intent.actions import Actions, Code
 from tallystick.intent.programs.arguments import Grammar, Line, fed_file, grammar, is_fed, renamed, sentence, taken
-from tallystick.intent.programs.rules import NOTHING, UNTOLD, Builder, Rule, grammar_of
+from tallystick.intent.programs.rules import NOTHING, UNTOLD, Builder, Rule, Rules, grammar_of
 from tallystick.model.intent import Operation
 from tallystick.model.script import Command, Word
+
+RULES = Rules()
 
 
 class _Interpreter(msgspec.Struct, frozen=True):
@@ -152,10 +154,9 @@ def run_as_modules(look: Look) -> None:
 _SERVER = grammar_of("python", "server")
 
 
-def _serves(command: Command) -> Actions:
+@RULES.of("serves", _SERVER)
+def _serves(built: Builder, line: Line, command: Command) -> None:
     """`http.server`: all below a folder can be fetched."""
-    line = taken(command.arguments, _SERVER)
-    built = Builder()
     if line.operands:
         port = line.operands[0]
     else:
@@ -167,7 +168,6 @@ def _serves(command: Command) -> Actions:
         words = (port,)
     target = built.add(Operation.LISTEN, renamed(port, f"{host}:{port.text}"), words=words)
     built.flow([source], [target])
-    return built.build()
 
 
 def _archives(command: Command) -> Actions:
@@ -193,29 +193,26 @@ def _archives(command: Command) -> Actions:
     return built.build()
 
 
-def _profiles(command: Command) -> Actions:
+@RULES.of("profiles", grammar("-o -s -m --rcfile --source --omit --include --data-file -c", stops=True))
+def _profiles(built: Builder, line: Line, command: Command) -> None:
     """Modules that run another file: `cProfile`, `pdb`, `trace`, `coverage run`."""
-    line = taken(command.arguments, grammar("-o -s -m --rcfile --source --omit --include --data-file -c", stops=True))
     operands = line.operands
     if operands and operands[0].text == "run" and command.program == "coverage":
         operands = taken(operands[1:], grammar("--source -m --rcfile --omit --data-file", stops=True)).operands
     elif command.program == "coverage":
-        return NOTHING
-    built = Builder()
+        return
     for word in operands[:1]:
         built.run(word)
     for word in line.values("-o"):
         built.write(word)
-    return built.build()
 
 
 _TESTS = grammar_of("python", "tests")
 
 
-def _tests(command: Command) -> Actions:
+@RULES.of("tests", _TESTS)
+def _tests(built: Builder, line: Line, command: Command) -> None:
     """`unittest`: files by their path; modules by their name are somewhere below the folder."""
-    line = taken(command.arguments, _TESTS)
-    built = Builder()
     files = [word for word in line.operands if word.text.endswith(".py")]
     for word in files:
         built.add(Operation.EXECUTE, word)
@@ -225,7 +222,6 @@ def _tests(command: Command) -> Actions:
         if folder is not None:
             words = (folder,)
         built.add(Operation.EXECUTE, folder or Word("."), words=words, deep=True)
-    return built.build()
 
 
 # Shells, Java and others ----------------------------------------------------------------------------------------------
@@ -233,14 +229,12 @@ def _tests(command: Command) -> Actions:
 _SHELL = grammar_of("bash")
 
 
-def _shell(command: Command) -> Actions:
+@RULES.of("shell", _SHELL)
+def _shell(built: Builder, line: Line, command: Command) -> None:
     """`bash FILE`; the text of `-c` is read in its place by the reader."""
-    line = taken(command.arguments, _SHELL)
-    built = Builder()
     operands = [word for word in line.operands if not word.text.startswith("+")]
     if operands and not line.has("-c", "-s") and operands[0].text not in ("-", "/dev/stdin"):
         built.run(operands[0])
-    return built.build()
 
 
 def _sources(command: Command) -> Actions:
@@ -252,13 +246,9 @@ def _sources(command: Command) -> Actions:
     return built.build()
 
 
-_JAVA = grammar_of("java")
-
-
-def _java(command: Command) -> Actions:
+@RULES.of("java")
+def _java(built: Builder, line: Line, command: Command) -> None:
     """`java -jar FILE`, `java File.java`, `java Class`: a class is found on the class path, which is read."""
-    line = taken(command.arguments, _JAVA)
-    built = Builder()
     jar = line.value("-jar")
     if jar is not None:
         built.add(Operation.EXECUTE, jar)
@@ -272,7 +262,6 @@ def _java(command: Command) -> Actions:
                     is_folder = not part.endswith((".jar", "*"))
                     built.add(Operation.EXECUTE, renamed(path, part), deep=is_folder)
         built.is_unknown = bool(line.operands) and path is None
-    return built.build()
 
 
 _DENO = grammar_of("deno")
@@ -280,11 +269,9 @@ _DENO = grammar_of("deno")
 
 def _deno(command: Command) -> Actions:
     """`deno run FILE`, `deno eval CODE`, `bun FILE`, `bun run FILE`."""
-    line = taken(
-        command.arguments, grammar("-e -p --eval --print --cwd", stops=True) if command.program == "bun" else _DENO
-    )
+    rules = grammar("-e -p --eval --print --cwd", stops=True) if command.program == "bun" else _DENO
+    line, built = taken(command.arguments, rules), Builder()
     verb = line.operand(0)
-    built = Builder()
     built.codes = [Code("javascript", word) for word in line.values("-e", "-p", "--eval", "--print")]
     inner = taken(tuple(line.operands[1:]), _DENO)
     if verb == "eval":
@@ -379,19 +366,14 @@ def _cmd(command: Command) -> Actions:
     return built.build()
 
 
-RULES: dict[str, Rule] = {
+RULES |= {
+    "deno": _deno,
     "archives": _archives,
-    "serves": _serves,
-    "tests": _tests,
     "cmd": _cmd,
     "python": _python,
     "node": _node,
     "php": _php,
     "crystal": _crystal,
     "cmdlet": _cmdlet,
-    "shell": _shell,
     "sources": _sources,
-    "java": _java,
-    "profiles": _profiles,
-    "deno": _deno,
 }

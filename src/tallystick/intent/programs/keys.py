@@ -6,20 +6,20 @@ Owns gpg, ssh-keygen, the keychains and password stores. Sources: gpg(1), ssh-ke
 from __future__ import annotations
 
 from tallystick.catalog.programs import words_of
-from tallystick.intent.actions import Actions
-from tallystick.intent.programs.arguments import Line, at_home, below, renamed, taken
-from tallystick.intent.programs.rules import Builder, Rule, grammar_of
+from tallystick.intent.programs.arguments import Line, at_home, below, renamed
+from tallystick.intent.programs.rules import Builder, Rules, grammar_of
 from tallystick.model.intent import Operation
 from tallystick.model.script import Command, Word
+
+RULES = Rules()
 
 _SECURITY = grammar_of("security")
 
 
-def _keychain(command: Command) -> Actions:
+@RULES.of("keychain", _SECURITY)
+def _keychain(built: Builder, line: Line, command: Command) -> None:
     """`security`, `secret-tool`, `pass`, `op`: `find` and `lookup` print secrets, `add` and `store` keep them."""
-    line = taken(command.arguments, _SECURITY)
     verb = line.operand(0)
-    built = Builder()
     target = renamed(command.words[0], f"keychain:{command.program}")
     if verb.startswith(("find", "dump", "export", "lookup", "search", "show", "read", "get", "item", "inject")):
         built.show(built.add(Operation.READ, target, words=command.words[:2]))
@@ -27,10 +27,6 @@ def _keychain(command: Command) -> Actions:
         ("add", "delete", "set", "store", "clear", "import", "insert", "rm", "edit", "generate", "create")
     ):
         built.add(Operation.EDIT, target, words=command.words[:2])
-    return built.build()
-
-
-_GPG = grammar_of("gpg")
 
 
 _GPG_SERVER = ("--recv-keys", "--refresh-keys", "--search-keys", "--send-keys")
@@ -40,10 +36,9 @@ _GPG_TEXT = ("-a", "--armor", "--clearsign", "--clear-sign")
 _GPG_MAKES = words_of("gpg", "makes")
 
 
-def _gpg(command: Command) -> Actions:
+@RULES.of("gpg")
+def _gpg(built: Builder, line: Line, command: Command) -> None:
     """`gpg`: encrypts and signs beside the file, decrypts to the output, unless `-o` says where."""
-    line = taken(command.arguments, _GPG)
-    built = Builder()
     for word in line.values("--passphrase-file"):
         built.read(word)
     if line.has(*_GPG_SERVER):
@@ -56,7 +51,6 @@ def _gpg(command: Command) -> Actions:
         _gpg_ring(line, built, command.words[:2])
     else:
         _gpg_files(line, built)
-    return built.build()
 
 
 def _gpg_ring(line: Line, built: Builder, words: tuple[Word, ...]) -> None:
@@ -93,13 +87,9 @@ def _gpg_files(line: Line, built: Builder) -> None:
         built.show(*sources)
 
 
-_KEYGEN = grammar_of("ssh-keygen")
-
-
-def _ssh_keygen(command: Command) -> Actions:
+@RULES.of("ssh-keygen")
+def _ssh_keygen(built: Builder, line: Line, command: Command) -> None:
     """`ssh-keygen -f FILE`: a key and its public half; `-y`, `-l` read one; `-R HOST` forgets a host."""
-    line = taken(command.arguments, _KEYGEN)
-    built = Builder()
     file = line.value("-f")
     if line.has("-R"):
         words = tuple(line.values("-R"))
@@ -116,11 +106,3 @@ def _ssh_keygen(command: Command) -> Actions:
         key = file or below(at_home(".ssh"), Word(f"id_{line.said('-t') or 'ed25519'}"))
         for name in (key, renamed(key, f"{key.text}.pub")):
             built.add(Operation.WRITE, name, words=(file,) if file else command.words[:1])
-    return built.build()
-
-
-RULES: dict[str, Rule] = {
-    "keychain": _keychain,
-    "gpg": _gpg,
-    "ssh-keygen": _ssh_keygen,
-}

@@ -25,10 +25,12 @@ from tallystick.intent.programs.arguments import (
     split_words,
     taken,
 )
-from tallystick.intent.programs.rules import NOTHING, Builder, Rule, filtering, grammar_of, plain
+from tallystick.intent.programs.rules import Builder, Rule, Rules, filtering, grammar_of, plain
 from tallystick.model.intent import Operation
 from tallystick.model.pattern import pattern_of
 from tallystick.model.script import HOLE, Command, Word
+
+RULES = Rules()
 
 
 def host_of(word: Word, port: str) -> Word:
@@ -128,16 +130,14 @@ def _orders(command: Command) -> str:
     return " ".join(words[at + 1 :]).replace(";", "\n")
 
 
-def _smb(command: Command) -> Actions:
+@RULES.of("smb", grammar("-c -U -W -p -D -I -A -L -m -T --command --user"))
+def _smb(built: Builder, line: Line, command: Command) -> None:
     """`smbclient //HOST/SHARE -c 'put FILE'`."""
-    line = taken(command.arguments, grammar("-c -U -W -p -D -I -A -L -m -T --command --user"))
-    built = Builder()
     for word in line.operands[:1]:
         host = renamed(word, f"smb:{word.text.replace(chr(92), '/')}")
         at = built.add(Operation.CONNECT, host, words=(word,))
         built.show(at)
         built.flow([built.read(Word(path)) for path in _put(f"{command.fed}\n{_orders(command)}")], [at])
-    return built.build()
 
 
 def session(entry: Program) -> Rule:
@@ -182,10 +182,9 @@ def program_given(command: Command) -> Word | None:
 NETCATS = programs_with("netcat")
 
 
-def _netcat(command: Command) -> Actions:
+@RULES.of("netcat", _NC)
+def _netcat(built: Builder, line: Line, command: Command) -> None:
     """`nc HOST PORT`: both ways. `-l` waits for others; `-e` and `-c` give them a program."""
-    line = taken(command.arguments, _NC)
-    built = Builder()
     for word in line.values(*_GIVEN):
         built.codes.append(Code("sh", word))
     for word in line.values("-x", "--proxy"):
@@ -206,7 +205,6 @@ def _netcat(command: Command) -> Actions:
             built.reads_input = is_fed(command)
     for word in line.values("-o", "--output"):
         built.write(word)
-    return built.build()
 
 
 def _listened(line: Line) -> Word | None:
@@ -286,10 +284,9 @@ _RECORD = pattern_of(r"(?:[A-Z]{1,10}\d?|\+.*|@.*|-.*)", re.DOTALL)
 _TYPES = names_of("dig", "types")
 
 
-def _asks_names(command: Command) -> Actions:
+@RULES.of("asks-names", _DNS)
+def _asks_names(built: Builder, line: Line, command: Command) -> None:
     """`dig`, `host`, `nslookup`: the name goes to a name server, which may be the one meant to read it."""
-    line = taken(command.arguments, _DNS)
-    built = Builder()
     server = next((renamed(word, word.text[1:]) for word in line.operands if word.text.startswith("@")), None)
     is_digging = command.program in ("dig", "kdig", "drill", "delv")
     if is_digging:
@@ -306,7 +303,6 @@ def _asks_names(command: Command) -> Actions:
         built.add(Operation.CONNECT, renamed(server, f"{server.text}:53"), words=(server,))
     for word in line.values("-f"):
         built.read(word)
-    return built.build()
 
 
 _ENTRY = arguments_of("openssl")
@@ -369,31 +365,25 @@ def _digest(command: Command) -> Actions:
     return built.build()
 
 
-_MAILERS = grammar_of("mail")
-
-
-def _mail(command: Command) -> Actions:
+@RULES.of("mail")
+def _mail(built: Builder, line: Line, command: Command) -> None:
     """`mail`, `mutt`, `sendmail`: the input and the files of `-a` go to the addresses."""
-    line = taken(command.arguments, _MAILERS)
-    built = Builder()
     sent = [built.read(word) for word in line.values("-a", "-A", "-q")]
     to = [built.add(Operation.SEND, renamed(word, f"mailto:{word.text}"), words=(word,)) for word in line.operands]
     built.flow(sent, to)
     built.feed(*to)
     built.reads_input = True
-    return built.build()
 
 
-def _shares(command: Command) -> Actions:
+@RULES.of("shares", grammar_of("croc"))
+def _shares(built: Builder, line: Line, command: Command) -> None:
     """`croc send FILE`, `pastebinit FILE`: files go to anyone who has the code or the link."""
-    line = taken(command.arguments, _SHARING)
-    built = Builder()
     words = line.operands
     verb = ""
     if words and words[0].text in _SHARING_VERBS:
         verb = words[0].text
     if verb in _RECEIVING:
-        return NOTHING
+        return
     given = [*(words[1:] if verb else words), *line.values("-f", "-i", "-a", "--file", "--attach")]
     given += [renamed(word, word.text[1:]) for word in line.values("--body", "-d") if word.text[:1] == "@"]
     sources = [built.read(word, deep=True) for word in given if not re.match(r"\w+://", word.text)]
@@ -402,27 +392,22 @@ def _shares(command: Command) -> Actions:
     if not given and is_fed(command):
         built.feed(at)
         built.reads_input = True
-    return built.build()
 
 
-_SHARING = grammar_of("croc")
 _RECEIVING = names_of("croc", "receiving")
 _SHARING_VERBS = names_of("croc", "verbs")
 
 
-def _uploads(command: Command) -> Actions:
+@RULES.of("uploads", grammar("-u -p -P -j -d -e -t -r"))
+def _uploads(built: Builder, line: Line, command: Command) -> None:
     """`ncftpput HOST FOLDER FILE…`."""
-    line = taken(command.arguments, grammar("-u -p -P -j -d -e -t -r"))
-    built = Builder()
     sources = [built.read(word, deep=True) for word in line.operands[2:]]
     built.flow(sources, [built.add(Operation.SEND, host_of(word, "21"), words=(word,)) for word in line.operands[:1]])
-    return built.build()
 
 
-def _published(command: Command) -> Actions:
+@RULES.of("published", grammar("-h -p -t -m -f -u -P -i -q -L --cafile --cert --key --file --host"))
+def _published(built: Builder, line: Line, command: Command) -> None:
     """`mosquitto_pub -h HOST -f FILE`: a message for a broker."""
-    line = taken(command.arguments, grammar("-h -p -t -m -f -u -P -i -q -L --cafile --cert --key --file --host"))
-    built = Builder()
     sources = [built.read(word) for word in line.values("-f", "--file")]
     host = line.value("-h", "--host", "-L") or Word("localhost")
     words = command.words[:1]
@@ -433,7 +418,6 @@ def _published(command: Command) -> Actions:
     if line.has("-s", "-l") and is_fed(command):
         built.feed(at)
         built.reads_input = True
-    return built.build()
 
 
 def _websocat(command: Command) -> Actions:
@@ -459,16 +443,9 @@ def _websocat(command: Command) -> Actions:
 _JOINED = names("exec sh-c cmd")
 
 
-RULES: dict[str, Rule] = {
+RULES |= {
     "ssh": _ssh,
-    "smb": _smb,
-    "netcat": _netcat,
     "socat": _socat,
-    "asks-names": _asks_names,
     "openssl": _openssl,
-    "mail": _mail,
-    "shares": _shares,
-    "uploads": _uploads,
-    "published": _published,
     "websocat": _websocat,
 }

@@ -15,10 +15,12 @@ import msgspec
 from tallystick.catalog.programs import Program, arguments_of, names_of, programs_with
 from tallystick.intent.actions import Actions
 from tallystick.intent.programs.arguments import Grammar, Line, below, grammar, last_part, names, renamed, taken
-from tallystick.intent.programs.rules import NOTHING, Builder, Rule, grammar_of
+from tallystick.intent.programs.rules import NOTHING, Builder, Rule, Rules, grammar_of
 from tallystick.model.intent import Operation
 from tallystick.model.pattern import pattern_of
 from tallystick.model.script import HOLE, Command, Word
+
+RULES = Rules()
 
 LOCAL = pattern_of(r"(?:\.{1,2}(?:/|$)|/|~/|file:).*|.*\.(?:whl|tar\.gz|tgz|deb|rpm|gem|zip|apk|jar)$", re.DOTALL)
 _URL = pattern_of(
@@ -339,10 +341,9 @@ _CHANGES = names_of("pacman", "changes")
 _ASKS = {"rpm": frozenset({"-q", "-V", "--query"}), "pacman": frozenset({"-Q", "-F"})}
 
 
-def _lettered(command: Command) -> Actions:
+@RULES.of("lettered", grammar("--root --dbpath --config --prefix"))
+def _lettered(built: Builder, line: Line, command: Command) -> None:
     """`pacman -S`, `rpm -i`, `dpkg -i`: what is done is in a letter."""
-    line = taken(command.arguments, grammar("--root --dbpath --config --prefix"))
-    built = Builder()
     name = command.program
     letters = {option for option, _ in line.options}
     kind = {"pacman": "alpm", "rpm": "rpm"}.get(name, "deb")
@@ -353,7 +354,7 @@ def _lettered(command: Command) -> Actions:
     if not changes or letters & asks:
         if kind == "rpm" and "-p" in letters:
             built.show(*[built.read(word) for word in line.operands])
-        return built.build()
+        return
     is_removal = bool(changes & {"-R", "-e", "-r", "-P", "--remove", "--purge", "--erase"})
     for word in () if is_removal else line.operands:
         is_file = bool(LOCAL.fullmatch(word.text)) or name == "dpkg"
@@ -362,13 +363,11 @@ def _lettered(command: Command) -> Actions:
             operation = Operation.READ
         built.add(operation, word if is_file else package_of(kind, word), words=(word,))
     built.add(Operation.ELEVATE, Word(name), words=command.words[:1])
-    return built.build()
 
 
-RULES: dict[str, Rule] = {
+RULES |= {
     "pip": _pip,
     "uv": _uv,
     "runs-package": _runs_package,
     "yarn": _yarn,
-    "lettered": _lettered,
 }

@@ -9,11 +9,13 @@ from __future__ import annotations
 import re
 
 from tallystick.intent.actions import Actions
-from tallystick.intent.programs.arguments import below, taken
-from tallystick.intent.programs.rules import Builder, Rule, grammar_of
+from tallystick.intent.programs.arguments import Line, below
+from tallystick.intent.programs.rules import Builder, Rules
 from tallystick.model.intent import Operation
 from tallystick.model.pattern import pattern_of
 from tallystick.model.script import Command, Word
+
+RULES = Rules()
 
 _HEADER = pattern_of(r"^--- ([^\t\n]{1,4096})(?:\t[^\n]*)?\n\+\+\+ ([^\t\n]{1,4096})", re.MULTILINE)
 _MOST_FILES = 200
@@ -74,20 +76,16 @@ def _part(built: Builder, operation: Operation, path: Word, own: tuple[Word, ...
     return built.author(operation, path, words=own)
 
 
-_PATCH = grammar_of("patch")
-
-
-def _patch(command: Command) -> Actions:
+@RULES.of("patch")
+def _patch(built: Builder, line: Line, command: Command) -> None:
     """`patch [FILE [DIFF]]`: without a file, the diff says which."""
-    line = taken(command.arguments, _PATCH)
-    built = Builder()
     folder = line.value("-d", "--directory")
     source = line.value("-i", "--input") or (line.operands[1] if len(line.operands) > 1 else None)
     at = None
     if source is not None:
         at = built.read(below(folder, source))
     if line.has("--dry-run"):
-        return built.build()
+        return
     strip = line.said("-p", "--strip")
     output = line.value("-o", "--output")
     if output is not None:
@@ -107,10 +105,8 @@ def _patch(command: Command) -> Actions:
     built.flow([at], made)
     if source is None:
         built.feed(*made)
-    return built.build()
 
 
-RULES: dict[str, Rule] = {
-    "patch": _patch,
+RULES |= {
     "apply": _apply,
 }

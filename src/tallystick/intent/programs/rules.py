@@ -138,6 +138,29 @@ class Builder:
         )
 
 
+Does = Callable[[Builder, Line, Command], None]
+"""Collects what a command does, from its words taken apart."""
+
+
+class Rules(dict[str, Rule]):
+    """The rules of one concern, by the names that entries of the catalogue give them."""
+
+    def of(self, name: str, options: Grammar | None = None) -> Callable[[Does], Does]:
+        """Take a rule; the words are taken apart by the grammar of the entry of its name, unless it has one of its own."""
+        rules = options or grammar_of(name)
+
+        def take(does: Does) -> Does:
+            def rule(command: Command) -> Actions:
+                built = Builder()
+                does(built, taken(command.arguments, rules), command)
+                return built.build()
+
+            self[name] = rule
+            return does
+
+        return take
+
+
 class _Program(msgspec.Struct, frozen=True, kw_only=True):
     """An entry made ready."""
 

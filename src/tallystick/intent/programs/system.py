@@ -11,11 +11,13 @@ import re
 
 from tallystick.catalog.programs import names_of
 from tallystick.intent.actions import Actions, Code
-from tallystick.intent.programs.arguments import MOST_WORDS, at_home, grammar, is_fed, renamed, taken
-from tallystick.intent.programs.rules import NOTHING, Builder, Rule, grammar_of
+from tallystick.intent.programs.arguments import MOST_WORDS, Line, at_home, grammar, is_fed, renamed, taken
+from tallystick.intent.programs.rules import NOTHING, Builder, Rules, grammar_of
 from tallystick.model.intent import Operation
 from tallystick.model.pattern import pattern_of
 from tallystick.model.script import Command, Word
+
+RULES = Rules()
 
 # Processes --------------------------------------------------------------------------------------------------------------
 
@@ -36,32 +38,25 @@ def _kill(command: Command) -> Actions:
     return built.build()
 
 
-_FUSER = grammar_of("fuser")
-
-
-def _fuser(command: Command) -> Actions:
+@RULES.of("fuser")
+def _fuser(built: Builder, line: Line, command: Command) -> None:
     """`fuser -k`: anyone who holds a file or port open is stopped."""
-    line = taken(command.arguments, _FUSER)
-    built = Builder()
     if line.has("-k", "--kill"):
         for word in line.operands:
             built.add(Operation.SIGNAL, word)
-    return built.build()
 
 
 # Services and schedules -------------------------------------------------------------------------------------------------
 
-_SYSTEMCTL = grammar_of("systemctl")
 _STOPS = names_of("systemctl", "stops")
 _SCHEDULES = names_of("systemctl", "schedules")
 _POWER = names_of("systemctl", "power")
 
 
-def _systemctl(command: Command) -> Actions:
+@RULES.of("systemctl")
+def _systemctl(built: Builder, line: Line, command: Command) -> None:
     """`systemctl VERB UNIT…`: starting and enabling lets something run, stopping signals it."""
-    line = taken(command.arguments, _SYSTEMCTL)
     verb, units = line.operand(0), line.operands[1:]
-    built = Builder()
     if verb in _POWER:
         built.add(Operation.ELEVATE, renamed(command.words[0], "systemctl"), words=(command.words[0], line.operands[0]))
     for word in units:
@@ -69,7 +64,6 @@ def _systemctl(command: Command) -> Actions:
             built.add(Operation.SIGNAL, word)
         if verb in _SCHEDULES or verb in ("restart", "try-restart", "reload-or-restart"):
             built.add(Operation.SCHEDULE, word)
-    return built.build()
 
 
 def _service(command: Command) -> Actions:
@@ -86,16 +80,12 @@ def _service(command: Command) -> Actions:
     return built.build()
 
 
-_CRONTAB = grammar_of("crontab")
-
-
-def _crontab(command: Command) -> Actions:
+@RULES.of("crontab")
+def _crontab(built: Builder, line: Line, command: Command) -> None:
     """`crontab FILE`, `crontab -`: the whole table is replaced; `-e` and `-r` change it."""
-    line = taken(command.arguments, _CRONTAB)
-    built = Builder()
     table = Word(f"crontab {line.said('-u')}".rstrip())
     if line.has("-l"):
-        return NOTHING
+        return
     sources = [built.read(word) for word in line.operands]
     is_input = built.reads_input or (not line.operands and is_fed(command) and not line.has("-e", "-r"))
     at = built.add(Operation.SCHEDULE, table, words=command.words[:1])
@@ -103,18 +93,13 @@ def _crontab(command: Command) -> Actions:
     if is_input:
         built.feed(at)
     built.reads_input = is_input
-    return built.build()
 
 
-_AT = grammar_of("at")
-
-
-def _at(command: Command) -> Actions:
+@RULES.of("at")
+def _at(built: Builder, line: Line, command: Command) -> None:
     """`at TIME`, `batch`: the text of `-f` or of the input runs later."""
-    line = taken(command.arguments, _AT)
-    built = Builder()
     if command.program in ("atq", "atrm") or line.has("-l", "-d", "-r", "-c", "-V"):
-        return NOTHING
+        return
     for word in line.values("-f"):
         built.run(word)
     if command.input is not None and not line.has("-f"):
@@ -126,14 +111,12 @@ def _at(command: Command) -> Actions:
         Word(" ".join([command.program, *(word.text for word in line.operands)])),
         words=command.words,
     )
-    return built.build()
 
 
-def _launchctl(command: Command) -> Actions:
+@RULES.of("launchctl", grammar("-S -D"))
+def _launchctl(built: Builder, line: Line, command: Command) -> None:
     """`launchctl load FILE`, `bootstrap DOMAIN FILE`, `kickstart SERVICE`."""
-    line = taken(command.arguments, grammar("-S -D"))
     verb, rest = line.operand(0), line.operands[1:]
-    built = Builder()
     operation = None
     if verb in (
         "load",
@@ -155,20 +138,17 @@ def _launchctl(command: Command) -> Actions:
             if "/" in word.text and word.text.endswith(".plist"):
                 built.read(word)
             built.add(operation, word)
-    return built.build()
 
 
-def _systemd_run(command: Command) -> Actions:
+@RULES.of(
+    "systemd-run",
+    grammar("-u -p -E -M -H --unit --property --on-calendar --on-active --description --uid --gid", stops=True),
+)
+def _systemd_run(built: Builder, line: Line, command: Command) -> None:
     """`systemd-run`, `nohup`-like starters whose program is in their words."""
-    line = taken(
-        command.arguments,
-        grammar("-u -p -E -M -H --unit --property --on-calendar --on-active --description --uid --gid", stops=True),
-    )
-    built = Builder()
     for word in line.operands[:1]:
         built.add(Operation.SCHEDULE, word)
     built.is_unknown = bool(line.operands)
-    return built.build()
 
 
 # The machine ------------------------------------------------------------------------------------------------------------
@@ -188,10 +168,9 @@ _ALONE = names_of("iptables", "alone")
 _ASKS = names_of("iptables", "asks")
 
 
-def _sysctl(command: Command) -> Actions:
+@RULES.of("sysctl", grammar("-r --pattern"))
+def _sysctl(built: Builder, line: Line, command: Command) -> None:
     """`sysctl -w NAME=VALUE`, `-p FILE`; a name alone is asked for."""
-    line = taken(command.arguments, grammar("-r --pattern"))
-    built = Builder()
     if (
         line.has("-p", "--load", "--system")
         or line.has("-w", "--write")
@@ -201,30 +180,23 @@ def _sysctl(command: Command) -> Actions:
             for word in line.operands:
                 built.read(word)
         built.add(Operation.ELEVATE, Word("sysctl"), words=command.words)
-    return built.build()
 
 
-_MOUNT = grammar_of("mount")
-
-
-def _mount(command: Command) -> Actions:
+@RULES.of("mount")
+def _mount(built: Builder, line: Line, command: Command) -> None:
     """`mount DEVICE FOLDER`, `umount`: what is below the folder becomes something else."""
-    line = taken(command.arguments, _MOUNT)
-    built = Builder()
     if not line.operands and not line.has("-a", "--all"):
-        return NOTHING
+        return
     built.add(Operation.ELEVATE, renamed(command.words[0], command.program), words=command.words[:1])
     if command.program == "mount" and len(line.operands) > 1:
         built.add(Operation.READ, line.operands[0], deep=True)
     for word in line.operands[-1:]:
         built.add(Operation.METADATA, word)
-    return built.build()
 
 
-def _formats(command: Command) -> Actions:
+@RULES.of("formats", grammar("-t -L -U -b -N -m -O -E -I -F? -s -n -d -a -u"))
+def _formats(built: Builder, line: Line, command: Command) -> None:
     """`mkfs`, `fdisk`, `parted`: a device is written."""
-    line = taken(command.arguments, grammar("-t -L -U -b -N -m -O -E -I -F? -s -n -d -a -u"))
-    built = Builder()
     is_list = line.has("-l", "--list", "-p", "--print", "--dump") or "print" in [
         word.text for word in line.operands[1:]
     ]
@@ -240,7 +212,6 @@ def _formats(command: Command) -> Actions:
         built.add(operation, word)
     if not is_list:
         built.add(Operation.ELEVATE, renamed(command.words[0], command.program), words=command.words[:1])
-    return built.build()
 
 
 def _loginctl(command: Command) -> Actions:
@@ -271,19 +242,10 @@ def _defaults(command: Command) -> Actions:
     return built.build()
 
 
-RULES: dict[str, Rule] = {
+RULES |= {
     "kill": _kill,
-    "fuser": _fuser,
-    "systemctl": _systemctl,
     "service": _service,
-    "crontab": _crontab,
-    "at": _at,
-    "launchctl": _launchctl,
-    "systemd-run": _systemd_run,
     "privileged": _privileged,
-    "sysctl": _sysctl,
-    "mount": _mount,
-    "formats": _formats,
     "loginctl": _loginctl,
     "defaults": _defaults,
 }

@@ -10,10 +10,12 @@ import msgspec
 
 from tallystick.catalog.programs import Program, arguments_of
 from tallystick.intent.actions import Actions, Code
-from tallystick.intent.programs.arguments import MOST_WORDS, grammar, is_fed, taken
-from tallystick.intent.programs.rules import Builder, Rule, filtering, grammar_of
+from tallystick.intent.programs.arguments import MOST_WORDS, Line, grammar, is_fed, taken
+from tallystick.intent.programs.rules import Builder, Rule, Rules, filtering
 from tallystick.model.intent import Operation
 from tallystick.model.script import Command, Word
+
+RULES = Rules()
 
 _PATTERN = "-e -f --regexp --file"
 
@@ -54,13 +56,9 @@ def searcher(entry: Program) -> Rule:
     return rule
 
 
-_GREP = grammar_of("grep")
-
-
-def _grep(command: Command) -> Actions:
+@RULES.of("grep")
+def _grep(built: Builder, line: Line, command: Command) -> None:
     """`grep`: with `-r` and no path, the working folder."""
-    line = taken(command.arguments, _GREP)
-    built = Builder()
     deep = line.has("-r", "-R", "--recursive", "--dereference-recursive") or command.program == "rgrep"
     if line.has(*_PATTERN.split()):
         paths = line.operands
@@ -71,16 +69,11 @@ def _grep(command: Command) -> Actions:
     if not paths and deep:
         built.show(built.add(Operation.READ, Word("."), words=command.words[:1], deep=True))
     built.reads_input = built.reads_input or not (paths or deep)
-    return built.build()
 
 
-_AWK = grammar_of("awk")
-
-
-def _awk(command: Command) -> Actions:
+@RULES.of("awk")
+def _awk(built: Builder, line: Line, command: Command) -> None:
     """`awk`: the first operand is the program; `name=value` among the others is not a file."""
-    line = taken(command.arguments, _AWK)
-    built = Builder()
     sources = line.values("-e", "--source")
     has_file = line.has("-f", "-E", "--file", "--exec")
     if sources or has_file:
@@ -105,7 +98,6 @@ def _awk(command: Command) -> Actions:
         else:
             built.show(built.read(word))
     built.reads_input = built.reads_input or not files
-    return built.build()
 
 
 _JQ = filtering(arguments_of("jq"))
@@ -129,29 +121,20 @@ def _jq(command: Command) -> Actions:
     return _JQ(msgspec.structs.replace(command, words=tuple(words)) if len(words) < len(given) else command)
 
 
-_TEE = grammar_of("tee")
-
-
-def _tee(command: Command) -> Actions:
+@RULES.of("tee")
+def _tee(built: Builder, line: Line, command: Command) -> None:
     """`tee`: its input goes to files and to its output."""
-    line = taken(command.arguments, _TEE)
-    built = Builder()
     if line.has("-a", "--append"):
         operation = Operation.APPEND
     else:
         operation = Operation.WRITE
     built.feed(*[built.add(operation, word) for word in line.operands])
     built.reads_input = built.echoes = True
-    return built.build()
 
 
-_SPLIT = grammar_of("split")
-
-
-def _split(command: Command) -> Actions:
+@RULES.of("split")
+def _split(built: Builder, line: Line, command: Command) -> None:
     """`split [FILE [PREFIX]]`, `csplit -f PREFIX FILE PATTERN…`: files whose names begin with the prefix."""
-    line = taken(command.arguments, _SPLIT)
-    built = Builder()
     if command.program.endswith("csplit"):
         prefix = line.value("-f", "--prefix") or Word("xx")
     elif len(line.operands) > 1:
@@ -167,13 +150,8 @@ def _split(command: Command) -> Actions:
     if built.reads_input:
         built.feed(pieces)
     built.codes += [Code("sh", word) for word in line.values("--filter")]
-    return built.build()
 
 
-RULES: dict[str, Rule] = {
-    "grep": _grep,
-    "awk": _awk,
+RULES |= {
     "jq": _jq,
-    "tee": _tee,
-    "split": _split,
 }

@@ -22,10 +22,12 @@ from tallystick.intent.programs.arguments import (
     taken,
 )
 from tallystick.intent.programs.curl_settings import words_in
-from tallystick.intent.programs.rules import Builder, Rule, grammar_of
+from tallystick.intent.programs.rules import Builder, Rules, grammar_of
 from tallystick.model.intent import Operation
 from tallystick.model.pattern import pattern_of
 from tallystick.model.script import HOLE, Command, Word
+
+RULES = Rules()
 
 _SCHEME = pattern_of(r"[A-Za-z][A-Za-z0-9+.-]*://")
 
@@ -210,15 +212,12 @@ def _curl_answer(built: Builder, line: Line, url: Word, at: int | None, output: 
 
 # wget -----------------------------------------------------------------------------------------------------------------
 
-_WGET = grammar_of("wget")
 
-
-def _wget(command: Command) -> Actions:
+@RULES.of("wget")
+def _wget(built: Builder, line: Line, command: Command) -> None:
     """`wget`: one file for each URL, or all in the one of `-O`."""
-    line = taken(command.arguments, _WGET)
     if any(word.text == "-nd" for word in command.arguments[:200]):  # two letters that are one option
         line.options.append(("--no-directories", None))
-    built = Builder()
     for word in line.values("--load-cookies", "--ca-certificate", "--certificate", "--private-key"):
         built.read(word)
     lists = [built.read(word) for word in line.values("-i", "--input-file")]
@@ -243,7 +242,6 @@ def _wget(command: Command) -> Actions:
         built.write(word)
     for word in line.values("-a", "--append-output"):
         built.write(word, Operation.APPEND)
-    return built.build()
 
 
 def _listed(command: Command, line: Line) -> list[Word]:
@@ -273,18 +271,17 @@ _HTTPIE = grammar_of("http")
 _METHOD = pattern_of(r"[A-Z]{3,10}")
 
 
-def _httpie(command: Command) -> Actions:
+@RULES.of("httpie", _HTTPIE)
+def _httpie(built: Builder, line: Line, command: Command) -> None:
     """`http [METHOD] URL [ITEM…]`: `name=value` and `name@file` are sent."""
-    line = taken(command.arguments, _HTTPIE)
     words = line.operands
     method = ""
     if words and _METHOD.fullmatch(words[0].text):
         method = words[0].text
     if method:
         words = words[1:]
-    built = Builder()
     if not words:
-        return built.build()
+        return
     url, items = words[0], words[1:]
     if url.text.startswith(":"):
         url = renamed(url, f"localhost{url.text}" if url.text[1:2].isdigit() else f"localhost{url.text[1:]}")
@@ -311,16 +308,14 @@ def _httpie(command: Command) -> Actions:
         built.flow([at], [built.write(_name_in(url, default=HOLE), words=(url,))])
     else:
         built.show(at)
-    return built.build()
 
 
 _FETCH = grammar_of("fetch")
 
 
-def _bsd_fetch(command: Command) -> Actions:
+@RULES.of("bsd-fetch", _FETCH)
+def _bsd_fetch(built: Builder, line: Line, command: Command) -> None:
     """`fetch`, which comes with FreeBSD."""
-    line = taken(command.arguments, _FETCH)
-    built = Builder()
     output = line.value("-o")
     for url in line.operands:
         at = built.add(Operation.FETCH, url_of(url), words=(url,))
@@ -328,7 +323,6 @@ def _bsd_fetch(command: Command) -> Actions:
             built.show(at)
         else:
             built.flow([at], [built.write(output or _name_in(url, default=HOLE), words=(url,))])
-    return built.build()
 
 
 def _windows_fetch(command: Command) -> Actions:
@@ -345,10 +339,9 @@ def _windows_fetch(command: Command) -> Actions:
 _FETCHER = grammar_of("aria2c")
 
 
-def _fetcher(command: Command) -> Actions:
+@RULES.of("fetcher", _FETCHER)
+def _fetcher(built: Builder, line: Line, command: Command) -> None:
     """`aria2c`, `axel`, `yt-dlp`, `lynx -dump`: URLs into files whose names are known by an option or by the server."""
-    line = taken(command.arguments, _FETCHER)
-    built = Builder()
     output = line.value("-o", "--out", "--output")
     folder = line.value("-d", "--dir", "-P", "--paths", "--output-dir")
     is_shown = command.program in ("lynx", "w3m", "links", "elinks")
@@ -364,29 +357,18 @@ def _fetcher(command: Command) -> Actions:
                 words = (url,)
             built.flow([at], [built.write(below(folder, target), words=words)])
     built.is_unknown = line.has("-i", "--input-file")
-    return built.build()
 
 
-_TWINE = grammar_of("twine")
-
-
-def _twine(command: Command) -> Actions:
+@RULES.of("twine")
+def _twine(built: Builder, line: Line, command: Command) -> None:
     """`twine upload FILE…`."""
-    line = taken(command.arguments, _TWINE)
-    built = Builder()
     files = [built.read(word) for word in line.operands[1:]]
     if line.operand(0) == "upload":
         url = line.value("--repository-url") or Word("pkg:pypi")
         built.flow(files, [built.add(Operation.SEND, url, words=tuple(line.operands[:1]))])
-    return built.build()
 
 
-RULES: dict[str, Rule] = {
-    "twine": _twine,
+RULES |= {
     "curl": _curl,
-    "wget": _wget,
-    "httpie": _httpie,
-    "bsd-fetch": _bsd_fetch,
     "windows-fetch": _windows_fetch,
-    "fetcher": _fetcher,
 }

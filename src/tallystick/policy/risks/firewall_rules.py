@@ -10,20 +10,21 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from tallystick.catalog.programs import fact_of_programs, programs_with
+from tallystick.catalog.programs import programs_with
 from tallystick.model.intent import Domain, Operation
 from tallystick.model.pattern import pattern_of
 from tallystick.model.script import Command, Role, Script
 from tallystick.policy.calls.reading import CallReading
-from tallystick.policy.risks.programs import called, reaching
+from tallystick.policy.risks.call_forms import Forms
+from tallystick.policy.risks.programs import Started, called, reaching
 from tallystick.policy.risks.risk import Risk
 from tallystick.policy.settings import Settings
 
 RISKS: dict[str, str] = {
     "disables-firewall": "A firewall is switched off, emptied, or opened as a whole.",
 }
-_RESTORES = programs_with("restores-firewall")
-_LOADS = fact_of_programs("firewall-rules-from")
+_LOADS = Forms("firewall_rules")
+"""What takes the whole of its rules from somewhere."""
 _THINS = programs_with("thins-text")
 _CLOSES = pattern_of(r"\b(?:drop|reject|block|deny)\b", re.IGNORECASE)
 _MOST_TEXT = 64 << 10
@@ -40,8 +41,7 @@ def risks(reading: CallReading, settings: Settings) -> Iterator[Risk]:
 
 
 def _loads(command: Command) -> bool:
-    name = called(command)
-    return name in _RESTORES or any(word.plain in _LOADS.get(name, ()) for word in command.words[1:8])
+    return _LOADS.of(Started(called(command), command.words[1:], "")) is not None
 
 
 def _is_made_here(command: Command, script: Script, reading: CallReading) -> bool:

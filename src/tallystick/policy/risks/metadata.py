@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 
 from tallystick.catalog.languages import LANGUAGES
-from tallystick.catalog.programs import fact_of_programs, programs_with
+from tallystick.catalog.programs import programs_with
 from tallystick.intent.programs import known_programs
 from tallystick.intent.programs.arguments import split_words
 from tallystick.intent.tools.arguments import strings
@@ -17,6 +17,7 @@ from tallystick.model.intent import Domain
 from tallystick.model.pattern import pattern_of
 from tallystick.policy.calls.reading import CallReading
 from tallystick.policy.network.hosts import addresses_of, clear, host_of
+from tallystick.policy.risks.call_forms import Forms
 from tallystick.policy.risks.programs import Started, programs
 from tallystick.policy.risks.risk import Risk
 from tallystick.policy.settings import Settings
@@ -25,8 +26,7 @@ RISKS: dict[str, str] = {
     "metadata-asked": "A program that asks the cloud's metadata service is run.",
     "metadata-given": "A tool is given the address of the cloud's metadata service, or code asks it.",
 }
-_PROGRAMS = programs_with("asks-metadata")
-_QUERIES = fact_of_programs("metadata-query")
+_FORMS = Forms("metadata")
 _HOSTS = pattern_of(
     r"""(?:0[xX][0-9a-fA-F]{8}|\d{10}|\[?[fF][dDeE][0-9a-fA-F:]{6,38}\]?|metadata\.[\w.]{2,60}
     |(?:0[xX]?[0-9a-fA-F]{1,4}|\d{1,4})(?:\.(?:0[xX]?[0-9a-fA-F]{1,8}|\d{1,8})){1,3})""",
@@ -42,8 +42,8 @@ _LONGEST = 300
 def risks(reading: CallReading, settings: Settings) -> Iterator[Risk]:
     """What a call does as a whole, of RISKS."""
     for started in programs(reading):
-        if started.name in _PROGRAMS or started.operands[:1] in [_QUERIES.get(started.name)]:
-            yield Risk("metadata-asked", started.spelled)
+        if (word := _FORMS.of(started)) is not None:
+            yield Risk(word, started.spelled)
         elif started.name in _PASSES_ON or started.name not in _KNOWN:
             yield from _told(started, settings)
     for script in reading.scripts:

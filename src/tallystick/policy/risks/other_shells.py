@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tallystick.catalog.programs import fact_of_programs, programs_with
+from tallystick.catalog.programs import programs_with
 from tallystick.intent.code.characters import spelled
 from tallystick.model.pattern import pattern_of
 from tallystick.model.script import Command
 from tallystick.policy.calls.reading import CallReading
+from tallystick.policy.risks.call_forms import Forms
 from tallystick.policy.risks.programs import Started, called, programs, reaching, shown
 from tallystick.policy.risks.risk import Risk
 from tallystick.policy.risks.secret_names_passed import secrets_in
@@ -74,22 +75,15 @@ def _without_target(given: str) -> str:
 
 
 _URL = pattern_of(r"(?i)https?:|ftp:|\\\\[\w.-]+\\")
-_FETCH = fact_of_programs("fetches-with")
 _FED_SHELLS = frozenset(("powershell", "pwsh", "cmd"))
 _TEXT_OPTIONS = frozenset(("c", "command", "file", "f", "k", "e", "enc", "encodedcommand"))
 _FETCHERS = programs_with("fetches-to-shell")
-_RUN = programs_with("runs-script-address")
 _SCRIPT = pattern_of(r"(?i)^\"?(?:javascript|vbscript|script):|scrobj\.dll|mshtml|openurl|filesprotocolhandler")
 
 
 def download_risks(reading: CallReading, settings: Settings) -> Iterator[Risk]:
     """What a call does as a whole, of RISKS."""
-    for started in programs(reading):
-        if started.name in _FETCH:
-            if _fetches(started):
-                yield Risk("odd-download", started.spelled)
-        elif started.name in _RUN and _runs(started):
-            yield Risk("remote-code", started.spelled)
+    yield from _FORMS.found(programs(reading))
     for script in reading.scripts:
         for command in script.commands:
             if command.inputs and called(command) in _FED_SHELLS and _is_fed(command, script.commands):
@@ -105,16 +99,16 @@ def _is_fed(command: Command, commands: tuple[Command, ...]) -> bool:
     return any(called(maker) in _FETCHERS for maker in reaching(command.inputs, commands))
 
 
-def _fetches(started: Started) -> bool:
-    words = started.words
-    said = {word.lstrip("-/").lower() for word in words if word[:1] in "-/"}
-    wanted = _FETCH[started.name]
-    return (not wanted or not said.isdisjoint(wanted)) and any(map(_URL.match, words))
+def _begins_with_address(started: Started) -> bool:
+    return any(map(_URL.match, started.words))
 
 
-def _runs(started: Started) -> bool:
-    has_url = any(_URL.search(word) for word in started.words)
-    is_script = any(_SCRIPT.search(word) for word in started.words)
-    if started.name == "rundll32":
-        return is_script
-    return has_url
+def _has_address(started: Started) -> bool:
+    return any(map(_URL.search, started.words))
+
+
+def _runs_script(started: Started) -> bool:
+    return any(map(_SCRIPT.search, started.words))
+
+
+_FORMS = Forms("other_shells", _begins_with_address, _has_address, _runs_script)

@@ -20,6 +20,7 @@ from tallystick.policy.calls.reading import CallReading
 from tallystick.policy.kinds.homes import below_home, is_above_homes, plain
 from tallystick.policy.kinds.secrets import is_secret, kind_of
 from tallystick.policy.kinds.wildcards import has_wildcards
+from tallystick.policy.risks.call_forms import Forms
 from tallystick.policy.risks.programs import Started, programs
 from tallystick.policy.risks.risk import Risk
 from tallystick.policy.settings import Settings
@@ -188,27 +189,17 @@ def _is_secret_of_commit(word: str, reading: CallReading) -> bool:
     return is_secret(placed(path, reading.folder), reading.home, reading.workspace)
 
 
-_INDEXES = programs_with("file-index")
 _SCANNED = frozenset((Operation.READ, Operation.COPY_SOURCE))
-_SCANNERS = programs_with("secret-scanner")
 _PROMISES = pattern_of(r"(?i)passw|secret|token|credential|api.?key|private.?key|akia|bearer|-----begin")
 
 
 def scan_risks(reading: CallReading, settings: Settings) -> Iterator[Risk]:
     """What a call does, of RISKS."""
     for program in programs(reading):
-        if _is_sweep(program, reading):
-            yield Risk("sweep", program.spelled)
+        word = _FORMS.of(program)
+        if word is not None and not _is_within(program, reading):
+            yield Risk(word, program.spelled)
     yield from (Risk("sweep", pattern[:200]) for pattern in reading.patterns if _is_wide(pattern, reading))
-
-
-def _is_sweep(program: Started, reading: CallReading) -> bool:
-    if program.name in _INDEXES:
-        is_all = bool(program.operands) or program.name == "updatedb"
-        return is_all and not _is_within(program, reading)
-    if program.name in _SCANNERS:
-        return program.name not in ("gitleaks", "trufflehog")
-    return program.name == "git" and _is_all_of_history(program)
 
 
 def _is_within(program: Started, reading: CallReading) -> bool:
@@ -221,7 +212,7 @@ def _is_within(program: Started, reading: CallReading) -> bool:
     return path == top or path.startswith(f"{top}/")
 
 
-def _is_all_of_history(program: Started) -> bool:
+def _all_of_history(program: Started) -> bool:
     """A search through each commit that there is: `git grep X $(git rev-list --all)`, `git log -p --all -S secret`."""
     operands = program.operands
     hidden = " ".join(word.hidden for word in program.given if word.hidden)
@@ -230,6 +221,9 @@ def _is_all_of_history(program: Started) -> bool:
     is_all = program.has("--all", "--branches", "--reflog", "-g", "--walk-reflogs")
     asks = any(_PROMISES.search(word) for word in program.words if word[:2] in ("-S", "-G") or not word.startswith("-"))
     return "log" in operands[:2] and is_all and program.has("-p", "--patch", "-S", "-G", "-u") and asks
+
+
+_FORMS = Forms("searches", _all_of_history)
 
 
 def _is_wide(pattern: str, reading: CallReading) -> bool:
