@@ -7,6 +7,7 @@ know what any program does.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 from itertools import islice
 
 from msgspec import Struct
@@ -25,7 +26,7 @@ _MOST_HIDDEN = 400
 _MOST_STEPS = 200
 
 
-class Started(Struct, frozen=True):
+class Started(Struct, frozen=True, dict=True):
     """One program that is started, wrappers like `sudo` included."""
 
     name: str
@@ -35,7 +36,7 @@ class Started(Struct, frozen=True):
     spelled: str
     """For people: the whole of it."""
 
-    @property
+    @cached_property
     def words(self) -> tuple[str, ...]:
         """The arguments, what is unknown of them left out."""
         return tuple(word.plain for word in self.given)
@@ -45,7 +46,7 @@ class Started(Struct, frozen=True):
         """What the parts that are unknown were made from: a substitution, what `find` looked through."""
         return " ".join(word.hidden[:_MOST_HIDDEN] for word in self.given[:16] if word.hidden)
 
-    @property
+    @cached_property
     def operands(self) -> tuple[str, ...]:
         """The arguments that are not options. The value of an option is taken for one."""
         return tuple(word for word in self.words if word[:1] != "-" or word == "-")
