@@ -16,9 +16,9 @@ def test_a_call_ended_as_its_own_result_says(tmp_path: Path) -> None:
         calls = {}
         for name, success in ends.items():
             calls[name] = one.call(corr=name)
-            one.add("tool_result", corr=name, success=success)
+            one.event(one.add("tool_result", corr=name, success=success), "PostToolUse", name)
         open_, again = one.call(corr="again"), one.call(corr="again")
-        one.add("tool_result", corr="again", success=1)
+        one.event(one.add("tool_result", corr="again", success=1), "PostToolUse", "again")
         refused = one.call(corr="refused")
         one.weave.insert("intents", {"step_id": one.first_id + refused, "k": 0, "outcome": "denied"})
         for name, n in calls.items():

@@ -11,8 +11,10 @@ _NEAR = 2_000
 """A result stands within so many steps after its call; a later one with the same id belongs to another call."""
 
 _RESULT = (
-    "SELECT type, success FROM steps WHERE id > ? AND id <= ? AND corr = ? AND type IN ('tool_result', 'tool_call')"
-    " AND revises IS NULL AND corroborates IS NULL ORDER BY id LIMIT 1"
+    "SELECT s.type, s.success FROM agent_events e CROSS JOIN steps s ON s.id = e.event_id"
+    " WHERE e.tool_use_id = ? AND e.type <> 'file_intent' AND e.tool_use_id IS NOT NULL"
+    " AND e.event_id > ? AND e.event_id <= ?"
+    " AND s.type IN ('tool_result', 'tool_call') AND s.revises IS NULL AND s.corroborates IS NULL ORDER BY s.id LIMIT 1"
 )
 _DENIED = "SELECT 1 FROM intents WHERE step_id = ? AND outcome = 'denied' LIMIT 1"
 
@@ -21,7 +23,7 @@ def outcome_of(graph: Graph, call: int, corr: str) -> str | None:
     """`done`, `failed` or `denied`; `ended` where the result does not say; None where no result is on record."""
     if graph.row(_DENIED, (call,)) is not None:
         return "denied"
-    row = graph.row(_RESULT, (call, call + _NEAR, corr))
+    row = graph.row(_RESULT, (corr, call, call + _NEAR))
     if row is None or row[0] != "tool_result":
         return None
     if row[1] is None:

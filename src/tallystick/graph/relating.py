@@ -7,7 +7,7 @@ counted, so far as counting is quick. Must not know which relations matter to a 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple, TypeAlias
 
 import orjson
@@ -124,8 +124,10 @@ def related(graph: Graph, ends: Ends, ids: Iterable[int]) -> tuple[list[Row], di
     return rows, more
 
 
-def take(graph: Graph, found: Found, ends: Ends, ids: Iterable[int], *, is_end: bool = False) -> list[Edge]:
+def take(graph: Graph, found: Found, ends: Ends, ids: Collection[int], *, is_end: bool = False) -> list[Edge]:
     """The edges of `related`; of those that were left out `found` learns the number. Raises GraphError."""
+    if not ids:
+        return []
     rows, more = related(graph, ends, ids)
     for id_, count in more.items():
         found.add_more(NodeId(KINDS[ends.kind], id_), count)

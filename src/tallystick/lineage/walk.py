@@ -162,9 +162,11 @@ class _Walker:
 
     def next_distance(self) -> int | None:
         """The distance to go on from; guesses are taken in, nearest first, when nothing else is left. None at the end."""
-        while not self.levels and self._waiting:
-            for visit in self._waiting.pop(min(self._waiting)):
-                visit.kept += self._follow_all(visit, visit.guesses)
+        if not self.levels:
+            waiting, self._waiting = self._waiting, {}
+            for distance in sorted(waiting):
+                for visit in waiting[distance]:
+                    visit.kept += self._follow_all(visit, visit.guesses)
         return min(self.levels, default=None)
 
     def visit(self, node: NodeId, around: Around | None, distance: int) -> None:
