@@ -42,7 +42,7 @@ def test_a_session_without_a_prompt_or_without_its_parent_is_the_reason(weave: W
     found = report(Index(weave.graph))
     assert (found.written, found.explained) == (2, 0)
     assert [(one.path, one.why_not) for one in found.unexplained] == [
-        ("/w/alone", f"session {alone.sid[:8]} has no prompt of a human"),
+        ("/w/alone", f"session {alone.sid[:8]} has no prompt of a human before it"),
         ("/w/lost", f"what began session {lost.sid[:8]} is not recorded"),
     ]
     assert found.unexplained[0].step == f"{alone.sid}:{wrote}"

@@ -8,7 +8,7 @@ import click
 import pytest
 
 from tallystick.ask.story import Writer
-from tallystick.cli.stories import MOST_LINES, listed, near_name, path_end, quoted, writers_words
+from tallystick.cli.stories import MOST_LINES, listed, near_name, part_about, path_end, quoted, writers_words
 from tallystick.display.text import width_of
 from tallystick.recording.recorder import Recorder
 from tests.cli.conftest import Tally, TallyJson
@@ -112,7 +112,7 @@ def test_every_writer_is_named_as_far_as_there_are_lines() -> None:
     assert all(f"{n:08x}:{n}" in "".join(three) for n in range(1, 9))
     assert "".join(three).count("codex") == 1
     (one,) = writers_words("others", writers, 60, 1)
-    assert click.unstyle(one).endswith("5 more")
+    assert click.unstyle(one).endswith("6 more (--all)")
 
 
 def test_names_are_cut_where_they_say_least() -> None:
@@ -122,4 +122,7 @@ def test_names_are_cut_where_they_say_least() -> None:
     assert path_end("short", 9) == "short"
     assert listed(["one", "two", "three"], 9) == "one, 2 more"
     assert listed(["one", "two"], 80) == "one, two"
+    assert part_about("cd /w && git init -q; cp a b/page.md", "/w/b/page.md") == "… cp a b/page.md"
+    assert part_about("cat > page.md <<E\nx\nE", "/w/page.md") == "cat > page.md <<E\nx\nE"
+    assert part_about("make && make install", "/w/page.md") == "make && make install"
     assert quoted("Do this:\n\n# A plan", 40) == "“Do this: # A plan”"

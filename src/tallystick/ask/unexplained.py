@@ -7,15 +7,13 @@ from __future__ import annotations
 
 import msgspec
 
-from tallystick.graph.nodes import Node, RequestNode, SessionNode, describe
+from tallystick.graph.nodes import SessionNode, describe
+from tallystick.graph.prompts import NOT_RECORDED, At, asked_for
 from tallystick.graph.resources import Named, WrittenFile, shown_name, written_files
-from tallystick.graph.upstream import Upstream
-from tallystick.lineage.walk import CutReason, Limits, NodeId, NodeKind, Walked, walk
+from tallystick.lineage.walk import NodeId, NodeKind
 from tallystick.workspace.index import Index
 
-_DEPTH = 200
-_MOST_NODES = 2_000
-_MOST_EDGES = 50
+_DIGITS = 8
 
 
 class Unexplained(msgspec.Struct, frozen=True, kw_only=True):
@@ -52,19 +50,12 @@ def report(index: Index) -> Report:
 
 def _why_not(index: Index, file: WrittenFile) -> str | None:
     """Why the step that wrote a file leads to no prompt; None if it leads to one."""
-    start = [NodeId(NodeKind.STEP, file.step)]
-    walked = walk(start, Upstream(index.graph, ()), Limits(depth=_DEPTH, nodes=_MOST_NODES, edges_a_node=_MOST_EDGES))
-    rows = describe(index.graph, walked.nodes)
-    if any(isinstance(row, RequestNode) and row.prompt is not None for row in rows.values()):
+    found = asked_for(index.graph, At(file.step, file.n, file.request, file.at_ms))
+    if found.prompt is not None:
         return None
-    if any(cut.why is CutReason.MISSING for cut in walked.cuts):
-        return f"what began session {_last(walked, rows)} is not recorded"
-    return f"session {_last(walked, rows)} has no prompt of a human"
-
-
-def _last(walked: Walked, rows: dict[NodeId, Node]) -> str:
-    """The session that is farthest from the start."""
-    sessions = [row.session for node in walked.nodes if isinstance(row := rows.get(node), SessionNode)]
-    if sessions:
-        return sessions[-1][:8]
-    return "?"
+    node = NodeId(NodeKind.SESSION, found.end or 0)
+    about = describe(index.graph, [node]).get(node)
+    session = about.session[:_DIGITS] if isinstance(about, SessionNode) else "?"
+    if found.why_not == NOT_RECORDED:
+        return f"what began session {session} is not recorded"
+    return f"session {session} has no prompt of a human before it"

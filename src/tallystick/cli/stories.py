@@ -12,6 +12,7 @@ import click
 
 from tallystick.cli.nodes import moment, step_ref
 from tallystick.display.text import counted, cut, first_line, one_line, width_of
+from tallystick.model.pattern import pattern_of
 
 if TYPE_CHECKING:
     from tallystick.ask.effects import Effects
@@ -28,6 +29,8 @@ _LEAST = 16
 _NARROW = 110
 _LONGEST_NAME, _SHORT_NAME = 48, 32
 _REFERENCE = 8
+_LOOKED_AT = 20_000
+_PART = pattern_of(r"\s*(?:\n|&&|\|\||;)\s*")
 _TO_THE_MINUTE = len("2026-11-21 22:30")
 
 _BY = {
@@ -136,8 +139,21 @@ def act_line(act: Act, name: str, width: int) -> str:
         label = _BY.get(act.operation, "done by")
     words = one_line(act.tool or "")
     if act.words and not _only_names(act.words, name):
-        words = f"{words} {act.words}"
+        words = f"{words} {part_about(act.words, name)}"
     return labelled_line(label, words, _place(act.step, act.at_ms, act.agent, width), width)
+
+
+def part_about(words: str, name: str) -> str:
+    """A command from the part on that is about something: the one in which its last name stands."""
+    last = name.rstrip("/").rpartition("/")[2]
+    begin = 0
+    for end in _PART.finditer(words[:_LOOKED_AT]):
+        if last in words[begin : end.start()]:
+            break
+        begin = end.end()
+    if not begin or last not in words[begin:]:
+        return words
+    return f"… {words[begin:]}"
 
 
 def _only_names(words: str, name: str) -> bool:
@@ -297,11 +313,11 @@ def _wrapped(pieces: Iterable[str], room: int, most: int) -> list[str]:
         is_last_line = len(lines) == most
         spare = 0
         if rest > 1:
-            spare = width_of(f", {rest - 1} more") if is_last_line else width_of(",")
+            spare = width_of(f", {rest - 1} more (--all)") if is_last_line else width_of(",")
         if width_of(joined) + spare <= room or not lines[-1]:
             lines[-1] = joined
         elif is_last_line:
-            lines[-1] = cut(f"{lines[-1]}, {rest} more", room)
+            lines[-1] = cut(f"{lines[-1]}, {rest} more (--all)", room)
             break
         else:
             lines[-1] += ","

@@ -18,6 +18,7 @@ LATE_MS = 2_000
 """Two sources tell the time of one moment so differently."""
 
 NO_PROMPT = "no prompt is recorded before it"
+NOT_RECORDED = "what began its session is not recorded"
 
 _MOST_HOPS = 30
 _SAID = 6_000
@@ -58,6 +59,8 @@ class Origin(msgspec.Struct, frozen=True, kw_only=True):
     task: RequestNode | None = None
     why_not: str | None = None
     is_claimed: bool = False
+    end: int | None = None
+    """Where no prompt is known: the first step of the session at which the way up ends."""
 
 
 def asked_for(graph: Graph, step: At) -> Origin:
@@ -76,9 +79,9 @@ def asked_for(graph: Graph, step: At) -> Origin:
         is_claimed = is_claimed or edge.evidence.get("sealed") is False
         above = _step_at(graph, edge)
         if above is None:
-            return Origin(task=task, why_not="what began its session is not recorded", is_claimed=is_claimed)
+            return Origin(task=task, why_not=NOT_RECORDED, is_claimed=is_claimed, end=first)
         at = above
-    return Origin(task=task, why_not=NO_PROMPT, is_claimed=is_claimed)
+    return Origin(task=task, why_not=NO_PROMPT, is_claimed=is_claimed, end=at.id - at.n)
 
 
 def _in_session(graph: Graph, at: At, step: At) -> RequestNode | None:

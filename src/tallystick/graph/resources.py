@@ -230,12 +230,13 @@ class WrittenFile(msgspec.Struct, frozen=True, kw_only=True):
     session: str
     n: int
     request: int | None
+    at_ms: int
 
 
 def written_files(graph: Graph) -> tuple[WrittenFile, ...]:
     """Every file that an agent wrote, in the order of URIs. Goes through all versions."""
     rows = graph.rows(
-        "SELECT a.uri, max(a.version), a.made_by, s.session_id, s.n, s.request FROM artifacts a"
+        "SELECT a.uri, max(a.version), a.made_by, s.session_id, s.n, s.request, s.at_us / 1000 FROM artifacts a"
         " JOIN steps s ON s.id = a.made_by WHERE a.kind = 'file'"
         " AND NOT EXISTS (SELECT 1 FROM system_events e WHERE e.event_id = a.made_by) GROUP BY a.uri ORDER BY a.uri"
     )

@@ -161,7 +161,7 @@ def test_a_file_that_leads_to_no_prompt_is_named_with_the_reason(tally: Tally, u
         sid = alone.id
     shown = tally("artifact", "unexplained").stdout
     assert "3 files written by agents: 2 lead to the prompt that asked for them, 1 do not" in shown
-    assert f"session {sid[:8]} has no prompt of a human  /w/x.txt" in shown
+    assert f"session {sid[:8]} has no prompt of a human before it  /w/x.txt" in shown
 
 
 def test_on_the_samples_every_file_leads_to_a_prompt(tally_json: TallyJson, full: Path) -> None:
