@@ -169,12 +169,13 @@ def test_an_output_in_a_file_of_the_agent_is_missing_unless_it_was_read(account:
 def test_a_sub_agent_without_a_session_is_named(account: Account, writer: Writer) -> None:
     for name in ("c1", "c2", "c3"):
         account.call(name, Source.TRANSCRIPT, tool="Task")
-    account.result("c1", Source.TRANSCRIPT, success=True)
+    account.result("c1", Source.TRANSCRIPT, success=True, agent_tokens=1_200)
     account.result("c2", Source.TRANSCRIPT, success=True)
     account.result("c3", Source.TRANSCRIPT, success=False)
     found = account.report()
     assert [name.n for name in found.unseen_agents] == [1, 2]
-    assert found.reasons == ("2 sub-agents without a transcript: 1 Task, 2 Task",)
+    said = "2 sub-agents without a transcript: 1 Task, 2 Task; at least 1,200 tokens of theirs are in no total"
+    assert found.reasons == (said,)
     child = Opening(session="s/a", agent="claude-code", kind=SessionKind.CHILD, parent=Ref("c2", "s"))
     writer.open(child)
     assert [name.n for name in account.report().unseen_agents] == [1]

@@ -33,7 +33,7 @@ def test_what_is_said_below_a_table() -> None:
     said = Spending(said_calls=2, said_microusd=100_000, ours_where_said_picousd=90_000_000_000)
     assert "$0.1000" in " ".join(remarks(said, []))
     assert "$0.0900" in " ".join(remarks(said, []))
-    assert "no input tokens" in " ".join(remarks(Spending(half_told_calls=1), []))
+    assert "at least this" in " ".join(remarks(Spending(half_told_calls=1), []))
 
 
 def test_a_models_name_obeys_nothing_and_is_short() -> None:

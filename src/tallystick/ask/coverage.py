@@ -200,7 +200,7 @@ class _Report:
             gaps=tuple(account.gaps),
             differences=account.rows,
             outputs=tuple(account.outputs.values()),
-            unseen_agents=unseen,
+            unseen_agents=_names(unseen),
             late=account.late,
             unauthenticated=account.unauthenticated,
             skipped=dict(sorted(self._skipped.items())),
@@ -256,14 +256,17 @@ class _Report:
                 why = ", for its file begins in the middle"
             yield f"{counted(len(orphans), 'result')} without a call{why}: {_steps(orphans)}"
 
-    def _elsewhere(self, unseen: Sequence[StepName]) -> Iterator[str]:
+    def _elsewhere(self, unseen: Sequence[Event]) -> Iterator[str]:
         """What is in files of the agent that are not in the record."""
         kept = [output for output in self._account.outputs.values() if not output.is_read]
         if kept:
             paths = _listed([one_line(output.path) for output in kept])
             yield f"{counted(len(kept), 'output')} of which only the beginning is in the record, the rest in {paths}"
         if unseen:
-            yield f"{counted(len(unseen), 'sub-agent')} without a transcript: {_steps(unseen)}"
+            used = ""
+            if tokens := sum(event.agent_tokens for event in unseen):
+                used = f"; at least {tokens:,} tokens of theirs are in no total"
+            yield f"{counted(len(unseen), 'sub-agent')} without a transcript: {_steps(_names(unseen))}{used}"
         start = self._account.start
         if start is not None and start.meta.get("partial") is True:
             yield "its own transcript was not read: its parent's shows its calls and results, not all that it said and used"
@@ -324,7 +327,7 @@ class _Report:
 
     # Sub-agents -----------------------------------------------------------------------------------------------------
 
-    def _unseen_agents(self) -> Iterator[StepName]:
+    def _unseen_agents(self) -> Iterator[Event]:
         """Calls that started a sub-agent, as far as is known, of which no session is in the record."""
         facts = AGENTS.get(self._agent)
         tools: Mapping[str, tuple[str, ...]] = {}
@@ -338,7 +341,7 @@ class _Report:
         if not starting:
             return
         spawned = self._family.spawned_by(self._session)
-        left = [event.name for event in starting if event.hash not in spawned]
+        left = [event for event in starting if event.hash not in spawned]
         unplaced = len(spawned) - (len(starting) - len(left))  # they name the session, not the call
         yield from left[max(unplaced, 0) :]
 

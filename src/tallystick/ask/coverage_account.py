@@ -57,6 +57,8 @@ class Event(msgspec.Struct):
     is_interrupted: bool = False
     is_contradicted: bool = False
     succeeded: bool | None = None
+    agent_tokens: int = 0
+    """What a sub-agent used in all, as its result says."""
 
 
 class Account:
@@ -221,6 +223,7 @@ class Account:
         call.is_interrupted |= result.is_interrupted
         call.is_refused = result.is_refused = call.is_refused or result.is_refused
         call.succeeded = result.succeeded
+        call.agent_tokens = max(call.agent_tokens, result.agent_tokens)
         call.agent_id = call.agent_id or result.agent_id
         return call
 
@@ -233,7 +236,7 @@ def _interrupt(calls: list[Event]) -> None:
 
 
 def _new_event(step: Recorded) -> Event:
-    succeeded = step.meta.get("success")
+    succeeded, tokens = step.meta.get("success"), step.meta.get("agent_tokens")
     return Event(
         _step_name(step),
         step.hash,
@@ -244,6 +247,7 @@ def _new_event(step: Recorded) -> Event:
         str(step.meta.get("ts", "")),
         is_interrupted=step.meta.get("interrupted") is True,
         succeeded=succeeded if isinstance(succeeded, bool) else None,
+        agent_tokens=tokens if isinstance(tokens, int) else 0,
     )
 
 

@@ -59,8 +59,8 @@ def remarks(total: Spending, unpriced: Sequence[tuple[str, int]]) -> Iterator[st
         )
     if total.half_told_calls:
         yield (
-            f"for {counted(total.half_told_calls, 'call')} the agents report output tokens but no input tokens: "
-            "the true cost is higher"
+            f"for {counted(total.half_told_calls, 'call')} the agents report only a part of the tokens: "
+            "the true cost is at least this"
         )
     if unpriced:
         named = ", ".join(

@@ -26,7 +26,7 @@ _TOKENS = ", ".join(f"ifnull(s.tokens_{kind}, 0) AS {kind}" for kind in TOKENS)
 _KEPT = "json_extract(s.meta, '$.cache_write_1h_tokens')"
 _COLUMNS = (
     f"ifnull(s.model, '') AS model, s.at_us, {_TOKENS}, {_SAID} AS said, {_KEPT} AS kept,"
-    " s.tokens_input IS NULL AND s.tokens_output > 0 AS half"
+    " (s.tokens_input IS NULL AND s.tokens_output > 0) OR ifnull(json_extract(s.meta, '$.partial'), 0) = 1 AS half"
 )
 _IS_SAID = f"(typeof(said) = 'integer' AND said BETWEEN 0 AND {_MOST})"
 _IS_KEPT = f"(typeof(kept) = 'integer' AND kept BETWEEN 0 AND {_MOST})"
@@ -81,7 +81,7 @@ class UsedSum(msgspec.Struct, frozen=True, array_like=True):
     cache_write_1h: int
     said_microusd: int
     half_told_calls: int
-    """Of which only the output is reported."""
+    """Of which only a part is reported: the output, or what a sub-agent's parent was shown of it."""
 
 
 def used_models(graph: Graph) -> tuple[str, ...]:

@@ -63,6 +63,8 @@ class Figure(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     latency_ms: int
     tokens: Mapping[str, int] | None
     said_microusd: int | None
+    is_partial: bool
+    """Its tokens are a part of what was used."""
     is_failure: bool
     is_refusal: bool
     said: Mapping[str, Json]
@@ -137,6 +139,7 @@ def _figure(step: Recorded, agent: str) -> Figure:
         latency_ms=_length(meta.get("latency_ms")),
         tokens=_tokens(step),
         said_microusd=_count(meta.get("cost_microusd")),
+        is_partial=meta.get("partial") is True,
         is_failure=meta.get("success") is False,
         is_refusal=meta.get("decision") == "deny",
         said={name: value for name in _SAID.get(step.type, ()) if (value := step.member(name)) is not None},

@@ -198,7 +198,7 @@ def _spent(figure: Figure, pricing: Pricing | None) -> Spending:
         tokens,
         at_ms=figure.at_ms,
         said_microusd=figure.said_microusd,
-        half_told_calls=int("input" not in tokens and tokens.get("output", 0) > 0),
+        half_told_calls=int(figure.is_partial or ("input" not in tokens and tokens.get("output", 0) > 0)),
     )
     return spent(usage, pricing)
 

@@ -18,6 +18,7 @@ _KEPT_WHOLE = frozenset(("structuredPatch", "gitDiff"))  # the point of the resu
 _TO_META = frozenset(("durationMs", "totalDurationMs"))
 _LEFT = _WHOLE_FILES | _TO_META | names("claude-code", "shell_changes").keys()
 """What stands elsewhere in the step, or nowhere."""
+_OF_AGENTS = (("agent_tokens", "totalTokens"), ("agent_calls", "totalToolUseCount"))
 _LEAST_QUOTE = 24  # a shorter text that also stands somewhere in the output may well be there by chance
 
 _CODE = re.compile(r"\AExit code (-?\d{1,9})$", re.MULTILINE | re.ASCII)
@@ -181,6 +182,10 @@ def result_meta(line: dict[str, Json], block: dict[str, Json], output: Json) -> 
     agent = text_of(members.get("agentId"))
     if agent is not None:
         meta["agent_id"] = agent
+    for name, member in _OF_AGENTS:
+        count = int_of(members.get(member))
+        if count is not None and count >= 0:
+            meta[name] = count
     _, size = kept_output(result, output)
     if size is not None:
         meta["output_bytes"] = size
