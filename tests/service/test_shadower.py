@@ -30,6 +30,7 @@ def test_what_a_session_has_and_its_file_has_not_is_recorded_once(tmp_path: Path
         call = Step(session=session, type="tool_call", source=Source.HOOK, source_id="x", meta={"tool": "Bash"})
         session_writer.add("codex", call)
         session_writer.add("codex", Step(session=session, type="session_end", source=Source.HOOK))
+    (home.folder / "run").mkdir(exist_ok=True)
     assert compare(home, ("codex", session)) == 0  # there is no index yet
     with open_index(home):
         pass
@@ -40,6 +41,9 @@ def test_what_a_session_has_and_its_file_has_not_is_recorded_once(tmp_path: Path
     assert compare(home, ("codex", session)) == 0
     assert len(journals(home)[root]) == count
     assert journals(home)[root][-1].type == "session_end"
+    (line, *_) = (home.folder / "run" / "shadower.log").read_text().splitlines()
+    assert f"codex {root[:8]} has ended: " in line
+    assert " calls, " in line
 
 
 def test_a_session_that_cannot_be_compared_keeps_no_other_from_it(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ __all__ = [
     "log_graph",
     "prices",
     "prompts",
+    "receipt",
     "search",
     "session_costs",
     "shadow",

@@ -16,17 +16,22 @@ from pathlib import Path
 import msgspec
 
 from tallystick.agents import adapters
+from tallystick.ask.prices import read_prices
+from tallystick.ask.receipt import receipt_of
 from tallystick.ask.shadow import Shadow, note, shadow_of
 from tallystick.capture.place import Place
+from tallystick.display.text import one_line
 from tallystick.graph.graph import Graph, Mode
 from tallystick.journal.home import Home
 from tallystick.journal.session_keys import SessionKeys
 from tallystick.model.ids import SessionId
 from tallystick.recording.session_writer import SessionWriter
 from tallystick.service.process_log import log_to
+from tallystick.workspace.indexing import open_index
 
 _LOG = logging.getLogger(__name__)
 _NICE = 19
+_SHORT = 8
 
 
 def compare(home: Home, told: Iterable[tuple[str, str]]) -> None:
@@ -34,10 +39,12 @@ def compare(home: Home, told: Iterable[tuple[str, str]]) -> None:
     keys = SessionKeys(home)
     for agent, session in told:
         try:
-            shadow = _shadow(home, keys.find(agent, session))
+            sid = keys.find(agent, session)
+            shadow = _shadow(home, sid)
             if shadow is not None and not shadow.unread and shadow.is_news:
                 with SessionWriter(home) as session_writer:
                     note(session_writer, shadow)
+            _hand_out(home, agent, sid)
         except Exception:  # a fault of ours too: the next session may do
             _LOG.exception("a session of %s could not be compared with its transcript", agent)
 
@@ -49,6 +56,15 @@ def _shadow(home: Home, sid: SessionId | None) -> Shadow | None:
         return shadow_of(home, graph, sid, adapters())
 
 
+def _hand_out(home: Home, agent: str, sid: SessionId | None) -> None:
+    """Log the receipt of a session that has ended."""
+    if sid is None or not home.graph.exists():
+        return
+    with open_index(home) as index:
+        line = receipt_of(home, index, sid, read_prices(home)).line
+    _LOG.info("%s %s has ended: %s", one_line(agent), sid[:_SHORT], one_line(line))
+
+
 def main(words: Iterable[str]) -> int:
     """Compare the sessions that a recorder tells of."""
     os.umask(0o077)
@@ -56,6 +72,7 @@ def main(words: Iterable[str]) -> int:
     (folder,) = words
     home = Home(Path(folder))
     log_to(Place(home.folder).shadower_log)
+    _LOG.setLevel(logging.INFO)
     compare(home, msgspec.json.decode(sys.stdin.buffer.read(), type=list[tuple[str, str]]))
     return 0
 

@@ -16,11 +16,14 @@ def test_a_line_for_each_session_the_newest_first(tally: Tally, full: Path) -> N
 
 def test_one_session_in_full(tally: Tally, tally_json: TallyJson, full: Path) -> None:
     text = tally("coverage", DISCOUNT).stdout
-    assert text.splitlines()[0].startswith("complete: ")
+    first, second, *_ = text.splitlines()
+    assert first.startswith("receipt: 14 calls, 1 refused, 4 files changed, ")
+    assert second.startswith("complete: ")
     assert "only one source reported it: transcript" in text
     found = tally_json("coverage", DISCOUNT)
     assert (found["state"], found["calls"], found["results"], found["refused"]) == ("complete", 12, 12, 1)
     assert found["sources"] == {"transcript": 60}
+    assert (found["receipt"]["calls"], found["receipt"]["line"]) == (14, first.removeprefix("receipt: "))
 
 
 def test_what_is_required_decides_the_exit_code(tally: Tally, full: Path) -> None:

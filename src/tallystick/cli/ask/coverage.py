@@ -59,6 +59,8 @@ def coverage(run: Run, name: str | None, options: CoverageOptions) -> None:
     more sources reported it
     """
     from tallystick.ask.coverage import coverages_of
+    from tallystick.ask.prices import read_prices
+    from tallystick.ask.receipt import receipt_of
     from tallystick.graph.queries import SessionFilter
     from tallystick.review.sessions import list_sessions
     from tallystick.workspace.indexing import open_index
@@ -66,8 +68,10 @@ def coverage(run: Run, name: str | None, options: CoverageOptions) -> None:
 
     with open_index(run.home) as index:
         run.take(index.remarks)
+        receipt = None
         if name is not None:
             named = [find_session(index, name)]
+            receipt = receipt_of(run.home, index, named[0], read_prices(run.home))
         else:
             wanted = SessionFilter(agents=options.agents, since=options.since, limit=run.limit(options.limit) + 1)
             named = [row.session for row in list_sessions(index, wanted)]
@@ -75,8 +79,9 @@ def coverage(run: Run, name: str | None, options: CoverageOptions) -> None:
     if name is None:
         most = run.limit(options.limit)
     found = list(coverages_of(run.home, named[:most]))
-    if name is not None:
-        run.answer("coverage", found[0], detail_text(found[0]))
+    if receipt is not None:
+        data = {**msgspec.to_builtins(found[0]), "receipt": {**msgspec.to_builtins(receipt), "line": receipt.line}}
+        run.answer("coverage", data, (f"receipt: {one_line(receipt.line)}", *detail_text(found[0])))
     else:
         has_more = len(named) > most
         run.answer("coverages", {"sessions": found, "has_more": has_more}, list_text(found, run.width))

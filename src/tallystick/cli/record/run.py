@@ -10,6 +10,7 @@ import click
 from tallystick.cli.command import Command
 from tallystick.cli.context import Run, counted, pass_run
 from tallystick.cli.steps import short
+from tallystick.display.text import one_line
 
 
 @click.command(
@@ -29,7 +30,7 @@ def run(run: Run, command: tuple[str, ...], no_files: bool, no_watch: bool, no_s
 
     Files of the folder are watched while it runs. The command has the terminal, gets the signals, and its exit code is
     passed on. Sessions of agents that it starts become its child sessions. With --json the report follows the command's
-    own output.
+    own output. If agents ran, their receipt comes last: calls, refusals, files, cost, and whether anything is missing.
     """
     from tallystick.ingest.run import Command, run_command
     from tallystick.ingest.watch import watched_roots
@@ -49,6 +50,24 @@ def run(run: Run, command: tuple[str, ...], no_files: bool, no_watch: bool, no_s
             f"tally: recorded as session {short(done.session)}: "
             f"{counted(done.processes, 'process', 'processes')}, files: {changes or 'none touched'}"
         )
+        _hand_out(run, done.session)
     else:
         run.warn("the command was not recorded")
     raise SystemExit(done.exit_code)
+
+
+def _hand_out(run: Run, session: str) -> None:
+    """The receipt of the agents that ran in it, if any did."""
+    from tallystick.ask.prices import read_prices
+    from tallystick.ask.receipt import receipt_of
+    from tallystick.errors import TallystickError
+    from tallystick.workspace.indexing import open_index
+
+    try:
+        with open_index(run.home) as index:
+            receipt = receipt_of(run.home, index, session, read_prices(run.home))
+    except TallystickError as error:
+        run.note(f"tally: no receipt: {error}")
+        return
+    if receipt.sub_agents:
+        run.note(f"tally: {counted(receipt.sub_agents, 'session')} of agents: {one_line(receipt.line)}")
