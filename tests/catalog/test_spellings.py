@@ -13,7 +13,7 @@ from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
-from tallystick.policy.risks.call_forms import programs_named
+from tallystick.policy.risks.call_forms import _file, _lines
 
 TESTS = Path(__file__).parents[1]
 READING = ("agents", "capture", "guard", "intent", "lineage", "policy", "scrubbing")
@@ -33,7 +33,8 @@ def _names() -> Iterator[str]:
         for name, entry in tomllib.loads(table.read_text("utf-8")).items():
             yield name
             yield from str(entry.get("also", "")).split()
-    yield from (name for name in programs_named() if not name.startswith("git-"))  # verbs of git, not programs
+    called = {name for part in _file().forms for _, programs, _ in _lines(part) for name in programs.split("|")}
+    yield from (name for name in called if not name.startswith("git-"))  # verbs of git, not programs
     kinds = tomllib.loads(files("tallystick.catalog").joinpath("traits.toml").read_text("utf-8"))
     starters = tomllib.loads(files("tallystick.catalog").joinpath("starters.toml").read_text("utf-8"))
     wrapping = (starters["wrappers"], starters["wrappers_after_a_word"], *starters["under"].values())

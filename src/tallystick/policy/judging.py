@@ -42,15 +42,10 @@ class Ground(msgspec.Struct, frozen=True, kw_only=True):
     temporary: tuple[str, ...] = ()
 
 
-def facts_of(call: Call, ground: Ground, world: World, settings: Settings, detectors: Sequence[Detector] = ()) -> Facts:
-    """What is known of a call. Never raises for what an agent gave."""
-    return judged(call, ground, world, settings, detectors)[1]
-
-
 def judged(
     call: Call, ground: Ground, world: World, settings: Settings, detectors: Sequence[Detector] = ()
 ) -> tuple[CallReading, Facts]:
-    """The same, with the call as it was read: as a program would get it."""
+    """A call as it was read, as a program would get it, and what is known of it. Never raises for what an agent gave."""
     call = legible_call(call)
     past = world.past()
     began = folder_of(past.workspace or call.cwd)

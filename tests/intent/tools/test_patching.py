@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tallystick.intent.tools.patching import Change, changes_in, changes_told
+from tallystick.intent.tools.patching import Change, changes_in
 from tallystick.model.intent import Operation
 from tests.support.cases import each
 
@@ -61,16 +61,6 @@ def test_each_file_of_a_unified_difference_is_told() -> None:
 )
 def test_each_part_of_an_envelope_is_told(text: str, expected: tuple[Change, ...]) -> None:
     assert changes_in(text) == expected
-
-
-def test_what_the_tool_answers_is_understood() -> None:
-    answer = "Exit code: 0\nOutput:\nSuccess. Updated the following files:\nA /a b\nM c\nD d\n"
-    assert changes_told(answer) == (
-        Change(Operation.WRITE, "/a b"),
-        Change(Operation.EDIT, "c"),
-        Change(Operation.DELETE, "d"),
-    )
-    assert changes_told("A /a\nM b") == ()
 
 
 @pytest.mark.skipif(shutil.which("git") is None, reason="git is not here")

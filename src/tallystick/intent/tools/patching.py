@@ -16,7 +16,6 @@ from tallystick.model.intent import Operation
 from tallystick.model.pattern import pattern_of
 
 _MOST_CHARACTERS = 16 * 1024 * 1024
-_MOST_TOLD = 1024 * 1024
 # Both take the whole rest of a line: what is cut off its end by an expression can take quadratic time.
 _HEADER = pattern_of(r"^\*\*\* (Add File|Update File|Delete File|Move to|Move File|End of File|End Patch)(.*)$", re.M)
 _UNIFIED = pattern_of(r"^(---|\+\+\+|rename from|rename to|copy from|copy to) (.+)$", re.M)
@@ -114,16 +113,6 @@ def _from_heads(what: str, old: str, new: str) -> Iterator[Change]:
 def _without_side(path: str, side: str) -> str:
     """A path without git's `a/` or `b/`."""
     return path.removeprefix(side)
-
-
-_TOLD = pattern_of(r"^([AMD]) (.+)$", re.M)
-_TOLD_AS = {"A": Operation.WRITE, "M": Operation.EDIT, "D": Operation.DELETE}
-
-
-def changes_told(output: str) -> tuple[Change, ...]:
-    """What Codex's `apply_patch` says that it did: `A PATH`, `M PATH` or `D PATH` a line, after a line of success."""
-    _, _, rest = output[:_MOST_TOLD].partition("Success. Updated the following files:\n")
-    return _bounded(Change(_TOLD_AS[line[1]], line[2].rstrip("\r")) for line in _TOLD.finditer(rest))
 
 
 def apply_patch(draft: Draft, text: str) -> bool:

@@ -89,11 +89,6 @@ def fits(conditions: str, started: Started) -> bool:
     return _Form("", tuple(_conditions(conditions.split(), {}))).fits(started)
 
 
-def programs_named() -> frozenset[str]:
-    """The programs that a line of any part is about."""
-    return frozenset(name for part in _file().forms for _, called, _ in _lines(part) for name in called.split("|"))
-
-
 def group(name: str) -> frozenset[str]:
     """The words of a group of the file."""
     return frozenset(_file().groups[name].split())
