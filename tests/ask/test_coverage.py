@@ -181,6 +181,18 @@ def test_a_sub_agent_without_a_session_is_named(account: Account, writer: Writer
     assert [name.n for name in account.report().unseen_agents] == [1]
 
 
+def test_the_sub_agent_of_a_sub_agent_may_be_told_as_the_roots(home: Home, writer: Writer, account: Account) -> None:
+    account.call("c1", Source.HOOK, tool="Agent")
+    account.tell("subagent_start", "x", Source.HOOK)
+    child = writer.open(Opening(session="s/a", agent="claude-code", kind=SessionKind.CHILD, parent=Ref("c1", "s")))[0]
+    for kind, name in (("tool_call", "c2"), ("tool_result", "c2/result")):
+        child.add(Step(session="s/a", type=kind, source_id=name, meta={"tool": "Agent", "corr": "c2"}))
+    child.flush_sightings()
+    assert [name.n for name in coverage_of(home, child.sid).unseen_agents] == [1]
+    writer.open(Opening(session="s/b", agent="claude-code", kind=SessionKind.CHILD, parent=Ref("x", "s")))
+    assert coverage_of(home, child.sid).unseen_agents == ()
+
+
 def test_a_sub_agent_that_only_its_parent_shows_is_partial(home: Home, writer: Writer) -> None:
     record = writer.open(Opening(session="s/a", agent="claude-code", meta={"partial": True}))[0]
     found = coverage_of(home, record.sid)
@@ -225,7 +237,7 @@ def test_a_contradiction_is_told_and_an_addition_is_none(account: Account) -> No
     account.result("c3", Source.TRANSCRIPT, success=False)
     found = account.report()
     assert len(found.contradictions) == 2
-    assert found.reasons == ("2 steps that two sources report differently",)
+    assert found.reasons == ("2 steps that two sources report differently: 6 tool_result, 9 tool_result",)
 
 
 @pytest.mark.parametrize(

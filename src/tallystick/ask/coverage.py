@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import enum
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
@@ -171,7 +171,7 @@ class _Report:
             *lost,
             *self._lacking(unanswered),
             *self._elsewhere(unseen),
-            *_disagreeing(len(alone), len(contradictions), len(account.rows)),
+            *_disagreeing([item.step for item in alone], contradictions, len(account.rows)),
         )
         state = State.COMPLETE
         if lost:
@@ -293,7 +293,7 @@ class _Report:
     def _joined_at(self, source: str) -> str | None:
         """When a source began to report a session that was under way; None if it did from the start."""
         start = self._account.start
-        compared = [event for event in self._account.events if event.ts and event.name.type in _COMPARED]
+        compared = [event for event in self._account.events if event.ts and _is_compared(event)]
         own = [event.ts for event in compared if source in event.sources]
         if start is not None and start.meta.get("source") == source and start.meta.get("ts"):
             own.append(str(start.meta["ts"]))
@@ -304,7 +304,7 @@ class _Report:
     def _alone(self) -> Iterator[Alone]:
         """Prompts, calls and results that one of several witnesses does not tell, though it was there."""
         for event in self._account.events:
-            if event.name.type not in _COMPARED or not (event.is_prompt or event.name.type != "user"):
+            if not _is_compared(event):
                 continue
             if event.name.type == "tool_result" and event.is_refused:
                 continue  # what did not run has no result but the word that it was refused
@@ -330,27 +330,28 @@ class _Report:
     def _unseen_agents(self) -> Iterator[Event]:
         """Calls that started a sub-agent, as far as is known, of which no session is in the record."""
         facts = AGENTS.get(self._agent)
-        tools: Mapping[str, tuple[str, ...]] = {}
+        tools = frozenset[str]()
         if facts is not None:
-            tools = facts.tools
-        starting = [
-            event
-            for event in self._calls
-            if event.name.tool in tools.get("start_agent", ()) and event.is_answered and event.succeeded is not False
-        ]
-        if not starting:
-            return
-        spawned = self._family.spawned_by(self._session)
+            tools = frozenset(facts.tools.get("start_agent", ()))
+        calls = [event for event in self._calls if event.name.tool in tools]
+        starting = [event for event in calls if event.is_answered and event.succeeded is not False]
+        spawned = self._family.spawned_by(self._session) if starting else ()
         left = [event for event in starting if event.hash not in spawned]
         unplaced = len(spawned) - (len(starting) - len(left))  # they name the session, not the call
+        if len(left) > max(unplaced, 0):
+            unplaced = max(unplaced, 0) + self._family.unplaced_near(self._session, tools)
         yield from left[max(unplaced, 0) :]
 
 
-def _disagreeing(alone: int, contradictions: int, differences: int) -> Iterator[str]:
+def _is_compared(event: Event) -> bool:
+    return event.name.type in _COMPARED and (event.is_prompt or event.name.type != "user")
+
+
+def _disagreeing(alone: Sequence[StepName], contradictions: Sequence[StepName], differences: int) -> Iterator[str]:
     if alone:
-        yield f"{counted(alone, 'step')} that one source reported and another did not"
+        yield f"{counted(len(alone), 'step')} that one source reported and another did not: {_steps(alone)}"
     if contradictions:
-        yield f"{counted(contradictions, 'step')} that two sources report differently"
+        yield f"{counted(len(contradictions), 'step')} that two sources report differently: {_steps(contradictions)}"
     if differences:
         yield f"{counted(differences, 'difference')} from what its files say"
 
