@@ -59,3 +59,16 @@ def test_a_changed_file_comes_from_its_version_before(tmp_path: Path) -> None:
         call(session, "Edit", {"file_path": f"{tmp_path}/a", "old_string": "a", "new_string": "b"})
     (before,) = sources(tmp_path / "store", f"{tmp_path}/a").known
     assert (before.how, before.version) == ("before", 1)
+
+
+def test_a_line_that_stands_everywhere_comes_from_nowhere_in_particular(tmp_path: Path) -> None:
+    header = "Copyright 2026 Widgets of Barcelona, licensed under Apache-2.0 SPDX-7781\n"
+    with Recorder(tmp_path / "store") as recorder:
+        session = recorder.session("demo", "one", cwd=str(tmp_path))
+        session.prompt("a")
+        for name in "abc":
+            call(session, "Read", {"file_path": f"{tmp_path}/{name}"}, output=f"{header}{name * 20}\n")
+        session.model_call("some-model")
+        call(session, "Write", {"file_path": f"{tmp_path}/new", "content": header})
+    found = sources(tmp_path / "store", f"{tmp_path}/new")
+    assert (found.known, found.only_shown, found.compared) == ((), 3, 3)

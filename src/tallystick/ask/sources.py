@@ -6,7 +6,7 @@ source only where both share lines that are hardly the same by chance. The other
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
@@ -18,13 +18,15 @@ from tallystick.graph.running import run_for
 from tallystick.journal.home import Home
 from tallystick.journal.read import read_at
 from tallystick.lineage.access import DEEDS, Deed
-from tallystick.lineage.overlap import brought_in, shared
+from tallystick.lineage.overlap import brought_in, hardly_chance, shared
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Json
 
 _MOST_COMPARED = 24
 _MOST_BYTES = 2 << 20
 _LARGEST_VALUE = 256 << 10
+_EVERYWHERE = 3
+"""So many files of one answer share a line that says nothing."""
 _SHARED = 0.8
 """How sure it is that lines which two texts share come from the one that was read first."""
 
@@ -75,17 +77,27 @@ def told_flows(home: Home, flows: Sequence[Inflow]) -> Sources:
         if flow.is_seen:
             found.setdefault((flow.kind, flow.uri), _source(flow, "command", flow.confidence))
     reader = _Reader(home)
+    guesses = [flow for flow in flows if not flow.is_seen and (flow.kind, flow.uri) not in found]
+    held = {index: reader.shared_lines(flow) for index, flow in enumerate(guesses)}
+    common = _common(guesses, held)
     rest: dict[tuple[str, str], bool] = {}
-    for flow in flows:
-        key = (flow.kind, flow.uri)
-        if flow.is_seen or key in found:
-            continue
-        lines = reader.shared_lines(flow)
-        if lines:
-            found[key] = _source(flow, "lines", _SHARED, lines=len(lines))
+    for index, flow in enumerate(guesses):
+        key, lines = (flow.kind, flow.uri), held[index]
+        rare = [line for line in lines or () if line not in common]
+        if hardly_chance(rare) and key not in found:
+            found[key] = _source(flow, "lines", _SHARED, lines=len(rare))
         rest[key] = rest.get(key, False) or lines is not None
     only = {key: compared for key, compared in rest.items() if key not in found}
     return Sources(known=tuple(found.values()), only_shown=len(only), compared=sum(only.values()))
+
+
+def _common(flows: Sequence[Inflow], held: Mapping[int, Sequence[str] | None]) -> frozenset[str]:
+    """The lines that several of the files share: what stands everywhere comes from nowhere in particular."""
+    files: dict[str, set[str]] = {}
+    for index, flow in enumerate(flows):
+        for line in held[index] or ():
+            files.setdefault(line, set()).add(flow.uri)
+    return frozenset(line for line, uris in files.items() if len(uris) >= _EVERYWHERE)
 
 
 def _source(flow: Inflow, how: str, confidence: float, *, lines: int = 0) -> Source:

@@ -6,7 +6,7 @@ come from. Every step is linear in the text, which is hostile.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from tallystick.lineage.quoting import flat, weight_of
 from tallystick.model.pattern import pattern_of
@@ -18,7 +18,7 @@ _MOST_CHARACTERS = 256 << 10
 _MOST_VALUES = 10_000
 _MOST_WEIGHED = 40
 _SHORTEST = 12
-_ENOUGH = 4
+_ENOUGH = 5
 """So much weight of words in the lines that two texts share is hardly chance."""
 
 _NUMBER = pattern_of(r"\s{0,12}\d{1,7}[\t|:\u2192-] ?")
@@ -57,13 +57,15 @@ def _texts(args: Json) -> Iterator[tuple[str, str]]:
 
 
 def shared(lines: frozenset[str], text: str) -> tuple[str, ...]:
-    """Those of some lines that stand in a text, if that is hardly chance; in the order of the text."""
+    """Those of some lines that stand in a text, in the order of the text."""
     there = dict.fromkeys(map(_bare, text[:_MOST_CHARACTERS].split("\n", _MOST_LINES)[:_MOST_LINES]))
-    held = tuple(line for line in there if line in lines)
-    words = {word for line in held[:_MOST_WEIGHED] for word in flat(line).split()}
-    if sum(weight_of(word.strip(".,;:!?()[]{}<>")) for word in words) < _ENOUGH:
-        return ()
-    return held
+    return tuple(line for line in there if line in lines)
+
+
+def hardly_chance(lines: Sequence[str]) -> bool:
+    """Whether it is hardly chance that two texts share some lines: their words have some weight together."""
+    words = {word for line in lines[:_MOST_WEIGHED] for word in flat(line).split()}
+    return sum(weight_of(word.strip(".,;:!?()[]{}<>")) for word in words) >= _ENOUGH
 
 
 def _bare(line: str) -> str:
