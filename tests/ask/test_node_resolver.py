@@ -40,6 +40,7 @@ def test_a_path_counts_from_here_or_is_absolute(weave: Weave) -> None:
 
 def test_a_path_whose_folder_nobody_knew_is_found_as_it_is_spelled(weave: Weave) -> None:
     a = weave.version("file:src/a.py")
+    assert start(weave, "file:src/a.py").thing == Named("file", "file:src/a.py")
     assert start(weave, "src/a.py").nodes == version(a)
     b = weave.version("file:~/b.py")
     assert start(weave, str(Path.home() / "b.py")).nodes == version(b)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tallystick.lineage.overlap import brought_in, hardly_chance, shared
+from tallystick.lineage.overlap import brought_in, hardly_chance, lines_in
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Json
 
@@ -34,16 +34,15 @@ def test_of_a_patch_the_lines_with_a_plus_count() -> None:
 
 def test_lines_in_both_are_found_with_numbers_before_them_and_without() -> None:
     lines = brought_in(step({"content": f"import os\n{LINE}\n"}))
-    assert shared(lines, f"     1→import os\n     2→    {LINE}\n") == (LINE,)
-    assert shared(lines, f"def f():\n    {LINE}\n") == (LINE,)
-    assert shared(lines, f"src/basket.py:12:{LINE}") == ()
+    assert lines & lines_in(f"     1→import os\n     2→    {LINE}\n").keys() == {LINE}
+    assert lines & lines_in(f"def f():\n    {LINE}\n").keys() == {LINE}
+    assert lines & lines_in(f"src/basket.py:12:{LINE}").keys() == set()
 
 
 def test_lines_of_everyday_words_prove_nothing() -> None:
     lines = brought_in(step({"content": "import sys and os\nreturn None in for\n"}))
-    held = shared(lines, "import sys and os\nreturn None in for\n")
-    assert len(held) == 2
-    assert not hardly_chance(held)
+    assert len(lines) == 2
+    assert not hardly_chance(sorted(lines))
     assert hardly_chance([LINE, "widget_17 = Widget(colour=blue)"])
 
 

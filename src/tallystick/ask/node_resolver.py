@@ -107,6 +107,8 @@ def _thing(graph: Graph, text: str, folder: str) -> Named | None:
 
 def _spellings(text: str, folder: str) -> list[str]:
     """The URIs under which the file that a path names may be kept."""
+    if text.startswith("file:"):
+        return [text]  # as answers name a file of which no one told the folder
     path = absolute(text, folder)
     names = [f"file://{path}", f"file:{text}", f"file:{posixpath.normpath(text)}"]
     home = str(Path.home())

@@ -7,6 +7,7 @@ source only where both share lines that are hardly the same by chance. The other
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 
 import msgspec
 
@@ -18,12 +19,12 @@ from tallystick.graph.running import run_for
 from tallystick.journal.home import Home
 from tallystick.journal.read import read_at
 from tallystick.lineage.access import DEEDS, Deed
-from tallystick.lineage.overlap import brought_in, hardly_chance, shared
+from tallystick.lineage.overlap import brought_in, hardly_chance, lines_in
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Json
 
 _MOST_COMPARED = 24
-_MOST_BYTES = 2 << 20
+_MOST_BYTES = 1 << 20
 _LARGEST_VALUE = 256 << 10
 _EVERYWHERE = 3
 """So many files of one answer share a line that says nothing."""
@@ -120,6 +121,8 @@ class _Reader:
     def __init__(self, home: Home) -> None:
         self._home = home
         self._written: dict[int, frozenset[str]] = {}
+        self._shown: dict[tuple[str, int], tuple[Mapping[str, None], ...] | None] = {}
+        self._paths: dict[str, Path | None] = {}
         self._left = _MOST_COMPARED
         self._bytes = _MOST_BYTES
 
@@ -130,15 +133,20 @@ class _Reader:
         lines = self._lines_written(flow)
         if not lines:
             return None
-        shown = self._read(flow.session, flow.shown_at, flow.shown_hash)
+        shown = self._lines_shown(flow.session, flow.shown_at, flow.shown_hash)
         if shown is None:
             return None
         self._left -= 1
-        found: list[str] = []
-        for text in _outputs(shown):
-            self._bytes -= len(text)
-            found += shared(lines, text)
-        return tuple(found)
+        return tuple(line for there in shown for line in there if line in lines)
+
+    def _lines_shown(self, session: str, offset: int, digest: str) -> tuple[Mapping[str, None], ...] | None:
+        key = (session, offset)
+        if key not in self._shown:
+            step = self._read(session, offset, digest)
+            texts = None if step is None else list(_outputs(step))
+            self._bytes -= sum(map(len, texts or ()))
+            self._shown[key] = None if texts is None else tuple(map(lines_in, texts))
+        return self._shown[key]
 
     def _lines_written(self, flow: Inflow) -> frozenset[str]:
         if flow.written_step not in self._written:
@@ -147,7 +155,9 @@ class _Reader:
         return self._written[flow.written_step]
 
     def _read(self, session: str, offset: int, digest: str) -> Recorded | None:
-        path = self._home.journal(session)
+        if session not in self._paths:
+            self._paths[session] = self._home.journal(session)
+        path = self._paths[session]
         if path is None:
             return None
         step = read_at(self._home, path, offset, load_blobs=True, largest=_LARGEST_VALUE)

@@ -6,7 +6,7 @@ come from. Every step is linear in the text, which is hostile.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from tallystick.lineage.quoting import flat, weight_of
 from tallystick.model.pattern import pattern_of
@@ -56,10 +56,9 @@ def _texts(args: Json) -> Iterator[tuple[str, str]]:
             waiting += [(str(key).lower(), inner) for key, inner in value.items()]
 
 
-def shared(lines: frozenset[str], text: str) -> tuple[str, ...]:
-    """Those of some lines that stand in a text, in the order of the text."""
-    there = dict.fromkeys(map(_bare, text[:_MOST_CHARACTERS].split("\n", _MOST_LINES)[:_MOST_LINES]))
-    return tuple(line for line in there if line in lines)
+def lines_in(text: str) -> Mapping[str, None]:
+    """The lines of a text that was shown, in its order, without the numbers that a tool puts before them."""
+    return dict.fromkeys(map(_bare, text[:_MOST_CHARACTERS].split("\n", _MOST_LINES)[:_MOST_LINES]))
 
 
 def hardly_chance(lines: Sequence[str]) -> bool:
