@@ -1,4 +1,4 @@
-"""What came of something, as a story: who used it, for which prompts, and what is known to have been made from it.
+"""The results of something, as a story: who used it, for which prompts, and what is known to have been made from it.
 
 Owns what belongs into such a story. What was only written after a model had been shown the thing is counted, and is a
 result only where both share lines. The words are people's and agents' own: anyone who shows them makes them safe first.
@@ -31,7 +31,7 @@ _MOST_FOLLOWED = 20
 
 
 class Effects(msgspec.Struct, frozen=True, kw_only=True):
-    """An answer to "what came of it". `made` are the things that a step, prompt or session changed, `made_count` in all.
+    """An answer to "what was made of it". `made` are the things that a step, prompt or session changed, `made_count` in all.
 
     `uses` are those of the thing itself, or, of what was made, those by later calls of others; `prompt` is that of the newest
     use. `results` are what it went into; `further` counts the things that were made from those. `began` are sessions.
@@ -52,7 +52,7 @@ class Effects(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def effects_of(home: Home, graph: Graph, start: Start, answer: Answer) -> Effects:
-    """The story of what came of a thing, step, prompt or session.
+    """The story of the results of a thing, step, prompt or session.
 
     Args:
         answer: what a walk to its effects found.

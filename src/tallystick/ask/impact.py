@@ -1,4 +1,4 @@
-"""What came of something: the versions derived from it, who read it, and what was made of that, across sessions.
+"""The results of something: the versions derived from it, who read it, and what was made of that, across sessions.
 
 Owns where such a question begins. The walk is `graph_walk`'s, the story `effects`'.
 """
@@ -18,7 +18,7 @@ DEFAULT = Limits()
 
 
 class Impact(msgspec.Struct, frozen=True, kw_only=True):
-    """What came of something: the walk to it, and its story."""
+    """The results of something: the walk to them, and their story."""
 
     answer: Answer
     story: Effects

@@ -26,7 +26,7 @@ class Prompted(msgspec.Struct, frozen=True, kw_only=True):
     Where no human's is known, but what another agent asked for, it is that: `kind` is `task`, and `why_not` is set.
 
     `agreed_to` is what the agent had said, where the prompt only agrees; `before` the prompt before, where this one is an
-    answer or was typed while the agent worked; `task` what an agent was told by another one.
+    answer or was typed while the agent worked; `task` what another agent asked for.
     """
 
     step: str | None = None

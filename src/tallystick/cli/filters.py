@@ -190,7 +190,7 @@ def walk_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def limits_given() -> bool:
-    """Whether a limit of a walk stands on the command line: whoever gives one wants to see the walk."""
+    """Whether a limit of a walk stands on the command line: who gives one wants to see the walk."""
     context = click.get_current_context()
     names = WalkOptions.__struct_fields__
     return any(context.get_parameter_source(name) is ParameterSource.COMMANDLINE for name in names)

@@ -94,7 +94,7 @@ class Changes(msgspec.Struct, frozen=True):
 
 
 def thing_id(graph: Graph, thing: Named) -> int | None:
-    """The number of a thing in the index; None where nothing is known of it."""
+    """The number of a thing in the index; None where no record of it exists."""
     row = graph.row("SELECT thing FROM artifacts WHERE kind = ? AND uri = ? LIMIT 1", (thing.kind, thing.uri))
     return None if row is None else int(row[0])
 
@@ -133,7 +133,7 @@ def _only_touches(row: _Access) -> bool:
 
 
 def _shows_call(effect: _Access, calls: set[int], removed: set[int]) -> bool:
-    """Whether an effect is what a call did that is told itself."""
+    """Whether an effect is what a call did that is in the list itself."""
     if effect.cause in calls:
         return True
     if effect.operation in _REMOVING:

@@ -33,7 +33,7 @@ _SOME_BEFORE = (
     " ORDER BY n DESC LIMIT 12"
 )
 _OF_ANOTHER = (RequestKind.TASK, RequestKind.CONTINUATION)
-"""Kinds of which the words of a human stand in the session above."""
+"""Kinds of which the words of a human are in the session above."""
 
 _FIRST = "SELECT request_id FROM requests WHERE session_id = ? AND n > 0 ORDER BY n LIMIT 1"
 _NEXT = "SELECT request_id FROM requests WHERE session_id = ? AND n > ? ORDER BY n LIMIT 1"
@@ -51,7 +51,7 @@ class At(msgspec.Struct, frozen=True):
 class Origin(msgspec.Struct, frozen=True, kw_only=True):
     """Who asked. `prompt` is a human's, None where none is known: `why_not` then says why.
 
-    `task` is what an agent was told by the one above it, on the way. `is_claimed`: a session on the way names its parent
+    `task` is what another agent asked for on the way. `is_claimed`: a session on the way names its parent
     itself, and that is not sealed.
     """
 

@@ -1,4 +1,4 @@
-"""Which lines of what a call wrote stand in a text that the model had been shown.
+"""Which lines of what a call wrote are in a text that the model had been shown.
 
 Owns which lines a call brought in, and when lines that two texts share are hardly chance. Must not know where the texts
 come from. Every step is linear in the text, which is hostile.
