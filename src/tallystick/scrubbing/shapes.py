@@ -30,8 +30,8 @@ class Shape(NamedTuple):
     """Whether a piece at the very end of a text counts: `ghp_16C7e42F…`. Not where the prefix is a common word."""
 
 
-class _Form(Entry, frozen=True):
-    """One of catalog/secret_shapes.toml."""
+class _Form(Entry, frozen=True, array_like=True):
+    """A row of catalog/secret_shapes.toml."""
 
     kind: str
     prefixes: tuple[str, ...]
