@@ -15,7 +15,7 @@ from tallystick.scrubbing.names import Says
 from tallystick.scrubbing.places import Place
 
 
-class _Program(Entry, frozen=True):
+class _Program(Entry, frozen=True, array_like=True):
     """Programs, words one of which must be in the command, and the patterns of what they take."""
 
     names: tuple[str, ...]
