@@ -48,38 +48,6 @@ __all__ = [
     "secret_names_passed",
 ]
 
-_FINDERS: tuple[Callable[[CallReading, Settings], Iterator[Risk]], ...] = (
-    agents.risks,
-    attaching.risks,
-    bombs.risks,
-    concealed.risks,
-    defences.risks,
-    reverse_shells.descriptor_risks,
-    destruction.risks,
-    disks.risks,
-    environments.risks,
-    firewall_rules.risks,
-    git.risks,
-    concealed.hidden_risks,
-    secret_managers.risks,
-    persistence.risks,
-    machine.risks,
-    metadata.risks,
-    secret_names_passed.risks,
-    other_shells.risks,
-    packages.risks,
-    packs.risks,
-    privilege.risks,
-    remote.risks,
-    searches.risks,
-    reverse_shells.risks,
-    searches.scan_risks,
-    tunnels.risks,
-    opaque.program_risks,
-    opaque.risks,
-    environments.variable_risks,
-    other_shells.download_risks,
-)
 _MODULES = (
     agents,
     attaching,
@@ -105,6 +73,15 @@ _MODULES = (
     searches,
     tunnels,
     opaque,
+)
+_FINDERS: tuple[Callable[[CallReading, Settings], Iterator[Risk]], ...] = (
+    *(module.risks for module in _MODULES),
+    concealed.hidden_risks,
+    environments.variable_risks,
+    opaque.program_risks,
+    other_shells.download_risks,
+    reverse_shells.descriptor_risks,
+    searches.scan_risks,
 )
 RISKS: dict[str, str] = {risk: meaning for module in _MODULES for risk, meaning in module.RISKS.items()}
 """Every risk and what it means."""
