@@ -70,7 +70,7 @@ def cases() -> Iterator[tuple[Path, str | None]]:
         if (path.is_file() and path.suffix not in (".py", ".md", ".pyc")) or path.name == ".aider.chat.history.md":
             yield path, owner_of_recording(path)
     for path in sorted(Path(__file__).parent.glob("*/made/*")):
-        yield path, path.parts[-3]
+        yield path, path.parts[-3].replace("_", "-")
     for path in sorted(SHARED.rglob("*")):
         if path.is_file() and path.name != "README.md":
             yield path, owner_of_published(path)

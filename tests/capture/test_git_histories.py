@@ -125,3 +125,24 @@ def test_repositories_are_known_by_their_top_folder(folder: Path, tmp_path: Path
     assert (is_bare(folder), is_repository(folder)) == (True, True)
     assert (is_bare(tmp_path / "tree"), is_repository(tmp_path / "tree")) == (False, True)
     assert not is_repository(tmp_path)
+
+
+def note(*texts: str, session: str = "a") -> bytes:
+    messages = [{"type": "user", "text": text} for text in texts]
+    prompts = {"02ad540": {"agent_id": {"tool": "cursor", "id": session}, "messages": messages}}
+    return (
+        b"a.py\n  02ad540 1-2\n---\n" + json.dumps({"schema_version": "authorship/3.0.0", "prompts": prompts}).encode()
+    )
+
+
+def test_of_the_notes_of_a_conversation_the_longest_is_read(folder: Path) -> None:
+    repository = empty_repository(folder)
+    notes = {"aa/11": note("one"), "aa/22": note("one", "two"), "bb/33": note("x", session="b"), "cc/44": note()}
+    commit(repository, "refs/notes/ai", notes)
+    commit(repository, "refs/notes/other", {"dd/55": note("no")})
+    repository.references.create("refs/ai/authorship/ee66", repository.create_blob(note("old", session="c")))
+    assert found(folder) == {
+        "git-ai/aa22": note("one", "two"),
+        "git-ai/bb33": note("x", session="b"),
+        "git-ai/ee66": note("old", session="c"),
+    }

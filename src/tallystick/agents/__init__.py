@@ -16,7 +16,7 @@ import msgspec
 from tallystick.catalog.agents import AGENTS
 from tallystick.model.step import Event
 
-__all__ = ["blind_spots", "definition", "headless", "hooks", "kit", "protocols", "recognition", "settings"]
+__all__ = ["blind_spots", "definition", "git_ai", "headless", "hooks", "kit", "protocols", "recognition", "settings"]
 
 
 class Shape(enum.StrEnum):

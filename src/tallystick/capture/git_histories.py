@@ -1,7 +1,8 @@
 """The histories that other tools keep in a git repository, found in its objects.
 
 Owns where Entire puts transcripts: on its branches of checkpoints, in parts where they are long, each time a session got
-on. The same session in several checkpoints is one session that has grown. Must not know any agent's format.
+on. The same session in several checkpoints is one session that has grown. And where git-ai has its notes. Must not know any
+agent's format.
 """
 
 from __future__ import annotations
@@ -9,12 +10,14 @@ from __future__ import annotations
 import hashlib
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
 import orjson
 
+from tallystick.agents.git_ai.transcript import NAME, conversations
 from tallystick.capture.git_text import MOST_BYTES, GitText
 from tallystick.errors import SourceError
 from tallystick.model.pattern import pattern_of
@@ -31,6 +34,11 @@ _CHECKPOINTS = "/entire/checkpoints/"
 _IN_PROJECT = (".entire", "metadata")
 """Where its branches that hold the project too have transcripts."""
 _NOT_IN_NAMES = pattern_of(r"[^\w.-]+")
+_NOTES, _AUTHORSHIP = "refs/notes/ai", "refs/ai/authorship/"
+"""References of git-ai: its notes, also as they were fetched, and what it wrote for a commit before it had notes."""
+_MESSAGES = pattern_of(rb'"messages":\s*\[\s*\{')
+"""What a note holds that has a conversation: newer ones name lines only."""
+_MOST_NOTE = 8 << 20
 _MOST_DEPTH = 8
 _MOST_FOLDERS = 200_000
 _MOST_PARTS = 1_000
@@ -76,6 +84,7 @@ def histories_in(folder: Path) -> Iterator[GitHistory | SourceError]:
         yield SourceError(f"{folder}: {problems} transcripts of checkpoints are named there, but not in this clone")
     for session, of in sorted(versions.items()):
         yield from _of_session(folder, session, of)
+    yield from _notes(found, folder)
 
 
 def _of_session(folder: Path, session: str, versions: Mapping[GitText, str]) -> Iterator[GitHistory | SourceError]:
@@ -93,6 +102,56 @@ def _of_session(folder: Path, session: str, versions: Mapping[GitText, str]) -> 
     for text in others:
         if not _begins_with(data, text):
             yield GitHistory(folder / "entire" / versions[text] / f"{name}.jsonl", text, is_earlier=True)
+
+
+def _notes(repository: pygit2.Repository, folder: Path) -> Iterator[GitHistory]:
+    """The notes of git-ai that hold the longest conversation of a session: each repeats what those before it have."""
+    import pygit2
+
+    seen: set[str] = set()
+    longest: dict[str, tuple[int, str, GitText]] = {}
+    for name in repository.listall_references():
+        target = repository.references[name]
+        if name.startswith(_AUTHORSHIP):
+            objects = [(name.removeprefix(_AUTHORSHIP), str(target.resolve().target))]
+        elif name.startswith(_NOTES):
+            objects = list(_blobs_below(target.peel(pygit2.Tree)))
+        else:
+            continue
+        for commit, digest in objects:
+            if digest not in seen:
+                seen.add(digest)
+                for session, (count, text) in _conversations(repository, str(folder), digest).items():
+                    longest[session] = max(
+                        longest.get(session, (0, "", text)), (count, commit, text), key=itemgetter(0, 1)
+                    )
+    for commit, text in sorted({(commit, text) for _, commit, text in longest.values()}, key=itemgetter(0)):
+        yield GitHistory(folder / NAME / commit, text)
+
+
+def _blobs_below(tree: pygit2.Tree, before: str = "", depth: int = 0) -> Iterator[tuple[str, str]]:
+    """The notes in a tree: the commit that each is of, whose id may be spread over folders, and its object."""
+    import pygit2
+
+    for entry in tree:
+        if isinstance(entry, pygit2.Tree) and depth < _MOST_DEPTH:
+            yield from _blobs_below(entry, before + str(entry.name), depth + 1)
+        elif isinstance(entry, pygit2.Blob):
+            yield before + str(entry.name), str(entry.id)
+
+
+def _conversations(repository: pygit2.Repository, folder: str, digest: str) -> dict[str, tuple[int, GitText]]:
+    """By session, how many messages a note has of it, and the note."""
+    try:
+        if repository.odb.read_header(digest)[1] > _MOST_NOTE:
+            return {}
+        data = repository.odb.read(digest)[1]
+    except (KeyError, ValueError):
+        return {}
+    if _MESSAGES.search(data) is None:
+        return {}
+    text = GitText(folder, (digest,), len(data))
+    return {session: (count, text) for session, count in conversations(data).items()}
 
 
 def _begins_with(data: bytes, text: GitText) -> bool:

@@ -1,0 +1,3 @@
+"""git-ai: the conversations in its notes."""
+
+__all__ = ["transcript"]
