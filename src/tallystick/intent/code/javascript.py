@@ -152,6 +152,8 @@ def _texts(scan: Scan, call: Call) -> str | None:
         return "/tmp"
     if call.name in ("String", "path.normalize", "String.raw"):
         return call.text(0)
+    if call.name in ("URL", "fileURLToPath", "url.fileURLToPath") and (text := call.text(0)) is not None:
+        return text.removeprefix("file://")
     return None
 
 

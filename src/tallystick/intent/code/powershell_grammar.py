@@ -33,6 +33,9 @@ _FIXED = pattern_of(
     re.DOTALL | re.IGNORECASE,
 )
 """What the grammar (0.26.4) takes apart in a bare argument: `$HOME\\.x`, `--format=%h`, `2>$null`."""
+_ARGUMENTS = pattern_of(r"((?:^|(?<=[;|&{]))[ \t]*[A-Za-z][\w.-]*)((?:[ \t]+[^\s;|&(){}'\"$,@]+)+)", re.MULTILINE)
+"""A command and its bare arguments, among which there are no operators: `certutil -urlcache -split -f`."""
+_OPERATOR = pattern_of(r"(?i)(?<=\s)-(?:i|c)?(?:split|join|replace|match|like|contains|in|is|as|eq|ne|gt|lt|ge|le|and|or)(?=\s)")
 _THIN = frozenset(
     f"{kind}{each}_expression"
     for kind in ("logical", "bitwise", "comparison", "additive", "multiplicative", "format", "range")
@@ -62,7 +65,8 @@ def is_slow(text: str) -> bool:
 
 def parse(text: str) -> Node:
     """The root of the tree of a text."""
-    return _parser().parse(_fixed(f"{text}\n").encode("utf-8", "replace")).root_node
+    plain = _ARGUMENTS.sub(lambda found: found[1] + _OPERATOR.sub(r"'\g<0>'", found[2]), f"{text}\n")
+    return _parser().parse(_fixed(plain).encode("utf-8", "replace")).root_node
 
 
 def _fixed(text: str) -> str:

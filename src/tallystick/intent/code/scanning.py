@@ -212,6 +212,8 @@ class Scan:
             return found, after
         if token.kind != "name":
             return None, self._past(place)
+        if token.text == "new" and self._at(place + 1).kind == "name":
+            place += 1
         name, after = self.dotted(place)
         owner, _, method = name.rpartition(".")
         if self._at(after).text == "(":

@@ -123,9 +123,16 @@ def _pull(call: GitCall) -> None:
     call.built.flow([source], [call.tree()])
 
 
+_STASHES = ("refs/stash", "stash@{", "stash:")
+
+
 def _push(call: GitCall) -> None:
-    if not call.line.has("-n", "--dry-run"):
-        call.remote(Operation.SEND)
+    if call.line.has("-n", "--dry-run"):
+        return
+    sent = call.remote(Operation.SEND)
+    if any(word.text.lstrip("+").startswith(_STASHES) for word in call.line.operands[1:]):
+        # What was put aside is the whole tree, and with `stash -a` what is left out of commits as well.
+        call.built.flow([call.tree(Operation.COPY_SOURCE)], [sent])
 
 
 def _fetch(call: GitCall) -> None:

@@ -10,9 +10,10 @@ import msgspec
 
 from tallystick.catalog.programs import Program, arguments_of
 from tallystick.intent.actions import Actions, Code
-from tallystick.intent.programs.arguments import MOST_WORDS, Line, grammar, is_fed, taken
+from tallystick.intent.programs.arguments import MOST_WORDS, Line, grammar, is_fed, renamed, taken
 from tallystick.intent.programs.rules import Builder, Rule, Rules, filtering
 from tallystick.model.intent import Operation
+from tallystick.model.pattern import pattern_of
 from tallystick.model.script import Command, Word
 
 RULES = Rules()
@@ -121,6 +122,21 @@ def _jq(command: Command) -> Actions:
     return _JQ(msgspec.structs.replace(command, words=tuple(words)) if len(words) < len(given) else command)
 
 
+_SED = filtering(arguments_of("sed"))
+_APART = pattern_of(r"\.[\w.-]{1,16}|")
+
+
+def _sed(command: Command) -> Actions:
+    """`sed`: on BSD the ending of a copy is a word of its own, `-i ''`; no script begins with a dot, and none is empty."""
+    words = list(command.words[:MOST_WORDS])
+    for n, word in enumerate(words[:-1]):
+        is_short = word.text[:1] == "-" and word.text[1:2] not in ("", "-") and word.text.endswith("i")
+        if is_short and words[n + 1].is_known and _APART.fullmatch(words[n + 1].text):
+            words[n : n + 2] = [renamed(word, word.text + words[n + 1].text)]
+            return _SED(msgspec.structs.replace(command, words=(*words, *command.words[MOST_WORDS:])))
+    return _SED(command)
+
+
 @RULES.of("tee")
 def _tee(built: Builder, line: Line, command: Command) -> None:
     """`tee`: its input goes to files and to its output."""
@@ -154,4 +170,5 @@ def _split(built: Builder, line: Line, command: Command) -> None:
 
 RULES |= {
     "jq": _jq,
+    "sed": _sed,
 }

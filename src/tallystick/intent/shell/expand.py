@@ -177,7 +177,7 @@ class Expander:
                     unset = Word("")
                 else:
                     unset = Word(HOLE)
-                yield _as_found(self.scope.variables.get(name[0], unset), quoted=False)
+                yield self._as_found(self.scope.variables.get(name[0], unset), quoted=False)
                 yield Word(bare(text_of(part)[name.end() :]))
             elif not is_cut:
                 yield self.word(part, first=n == 0)
@@ -214,13 +214,20 @@ class Expander:
             case "ansi_c_string":
                 return Word(ansi(text_of(node)[2:-1]))
             case "simple_expansion" | "expansion":
-                return _as_found(self._variable(node), quoted=quoted)
+                return self._as_found(self._variable(node), quoted=quoted)
             case "command_substitution" | "process_substitution":
-                return _as_found(self._inner(node), quoted=quoted)
+                return self._as_found(self._inner(node), quoted=quoted)
             case "arithmetic_expansion" | "regex":
                 return self._untold(node)
             case _:
                 return Word(bare(self._tilde(text_of(node), first=first)))
+
+    def _as_found(self, word: Word, *, quoted: bool) -> Word:
+        if quoted:
+            return word
+        marks = self.scope.variables.get("IFS", _BLANKS)
+        text = splitting(word.text, marks.text if marks.is_known else _BLANKS.text)
+        return Word(text, word.hidden, word.commands, word.is_stream)
 
     def _untold(self, node: Node) -> Word:
         """A count, or the pattern of `${X%…}`, which the grammar does not look into: what is substituted in it runs."""
@@ -383,14 +390,11 @@ def _texts(known: Word | None) -> list[str]:
     return [known.text, known.hidden]
 
 
+_BLANKS = Word(" \t\n")
+
+
 def _plain(text: bytes) -> Word:
     return Word(in_quotes(text.decode("utf-8", "replace")))
-
-
-def _as_found(word: Word, *, quoted: bool) -> Word:
-    if quoted:
-        return word
-    return Word(splitting(word.text), word.hidden, word.commands, word.is_stream)
 
 
 def _parts(node: Node) -> list[Node]:

@@ -10,8 +10,10 @@ import posixpath
 import re
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
+from urllib.parse import unquote
 
 from tallystick.catalog.loads import OPTIONS, READERS, SETTINGS, VARIABLES, Load
+from tallystick.intent.code.pure import made
 from tallystick.intent.programs.arguments import renamed, split_words
 from tallystick.intent.programs.curl_settings import words_in
 from tallystick.model.pattern import pattern_of
@@ -81,6 +83,17 @@ def places_of(load: Load, word: Word, variables: Given, folder: str) -> Iterator
         for ending in _ENDINGS.get(load.of, ("",)):
             spelled = name if "/" in name or not ending else name.replace("::", "/").replace(".", "/")
             yield posixpath.normpath(posixpath.join(place, spelled + ending))
+
+
+def inline_code(value: str) -> str | None:
+    """The code in a module that is its own address: `data:text/javascript,…`; None for any other."""
+    head, comma, text = value[:_MOST_TEXT].partition(",")
+    if not comma or not head.lower().startswith("data:"):
+        return None
+    if head.lower().endswith(";base64"):
+        decoded = made("base64", (text,))
+        return decoded if isinstance(decoded, str) else None
+    return unquote(text)
 
 
 _ENDINGS = {

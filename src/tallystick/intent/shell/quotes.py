@@ -7,13 +7,15 @@ Source: the Bash Reference Manual, 3.1.2 "Quoting", 3.5.1 "Brace Expansion", 3.5
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from functools import lru_cache
 
 from tallystick.model.pattern import pattern_of
 from tallystick.model.script import ANY_ONE, CLASS, CLOSE, COMMA, OPEN, SPLIT, STAR
 
 _WILDCARDS = {"*": STAR, "?": ANY_ONE, "[": CLASS}
 _ACTIVE = str.maketrans({**_WILDCARDS, "{": OPEN, ",": COMMA, "}": CLOSE})
-_SPLITTING = str.maketrans({**_WILDCARDS, " ": SPLIT, "\t": SPLIT, "\n": SPLIT})
+_MOST_MARKS = 16
 _INACTIVE = str.maketrans({OPEN: "{", COMMA: ",", CLOSE: "}"})
 _ESCAPED = pattern_of(r"\\(.)|([^\\]+)", re.DOTALL)
 _IN_QUOTES = pattern_of(r'\\([$`"\\\n])')
@@ -62,9 +64,14 @@ def _character(found: re.Match[str]) -> str:
     return _CONTROLS.get(found[6], found[6] if found[6] in "\\'\"?" else f"\\{found[6]}")
 
 
-def splitting(value: str) -> str:
-    """The value of a variable outside quotes: blanks split it, wildcards are wildcards."""
-    return value.translate(_SPLITTING)
+def splitting(value: str, marks: str) -> str:
+    """The value of a variable outside quotes: the marks of `IFS` split it, wildcards are wildcards."""
+    return value.translate(_splitting(marks[:_MOST_MARKS]))
+
+
+@lru_cache(maxsize=64)
+def _splitting(marks: str) -> Mapping[int, str]:
+    return str.maketrans({**_WILDCARDS, **dict.fromkeys(marks, SPLIT)})
 
 
 def alternatives(text: str) -> list[str]:

@@ -261,6 +261,10 @@ class Running(Holding):
 
     def _load_places(self, site: Site, load: Load, word: Word) -> None:
         """The files of a module or in folders, those that are there; a path that is written out where none is looked up."""
+        inline = loads.inline_code(word.text)
+        if inline is not None:
+            self._code(site, Code(load.of, replace(word, text=inline)))
+            return
         folder = site.command.folder or "/"
         places = list(loads.places_of(load, word, site.command.variables, folder)) if word.is_known else []
         if self.environment.read_text is None:
