@@ -35,7 +35,9 @@ _FIXED = pattern_of(
 """What the grammar (0.26.4) takes apart in a bare argument: `$HOME\\.x`, `--format=%h`, `2>$null`."""
 _ARGUMENTS = pattern_of(r"((?:^|(?<=[;|&{]))[ \t]*[A-Za-z][\w.-]*)((?:[ \t]+[^\s;|&(){}'\"$,@]+)+)", re.MULTILINE)
 """A command and its bare arguments, among which there are no operators: `certutil -urlcache -split -f`."""
-_OPERATOR = pattern_of(r"(?i)(?<=\s)-(?:i|c)?(?:split|join|replace|match|like|contains|in|is|as|eq|ne|gt|lt|ge|le|and|or)(?=\s)")
+_OPERATOR = pattern_of(
+    r"(?i)(?<=\s)-(?:i|c)?(?:split|join|replace|match|like|contains|in|is|as|eq|ne|gt|lt|ge|le|and|or)(?=\s)"
+)
 _THIN = frozenset(
     f"{kind}{each}_expression"
     for kind in ("logical", "bitwise", "comparison", "additive", "multiplicative", "format", "range")

@@ -99,8 +99,14 @@ def followed(reading: CallReading, hearing: Hearing, sources: Sources) -> Iterat
                 told += f"\n{followed}"
                 yield _risk(name, followed, heard)
                 break
-    if not (reading.uses.commands or reading.uses.programs or reading.uses.codes) and reach is _Reach.GRAVE:
-        yield from _said_on(reading, hearing)
+    if reach is _Reach.GRAVE and not told:
+        yield from _goes_as_said(reading, hearing)
+
+
+def _goes_as_said(reading: CallReading, hearing: Hearing) -> Iterator[Risk]:
+    if reading.uses.commands or reading.uses.programs or reading.uses.codes:
+        return _sent_on(reading, hearing)
+    return _said_on(reading, hearing)
 
 
 def _reach_of(intents: Iterable[Intent]) -> _Reach:
@@ -189,6 +195,20 @@ def _said_on(reading: CallReading, hearing: Hearing) -> Iterator[Risk]:
         told = {text: much for text in held if (much := weight(text, filter(known, text.split())))}
         if len(told) > 1 and sum(told.values()) > TELLING:
             yield _risk(RELAYS if heard.is_relayed else FOLLOWS, " ".join(told), heard)
+            return
+
+
+def _sent_on(reading: CallReading, hearing: Hearing) -> Iterator[Risk]:
+    """A command that sends a file: where it goes and which one are in what came from outside, in other words or not."""
+    intents = reading.effects.intents
+    hosts = [flat(one.target) for one in intents if one.operation is Operation.SEND and "://" in one.target]
+    takes = (one for one in intents if one.domain is Domain.FILE and one.operation is Operation.READ and one.words)
+    files = [flat(one.words[-1].lstrip("@")) for one in takes]
+    for heard in hearing.texts if hosts and files else ():
+        known = hearing.known_before(heard)
+        there = [text for text in (*hosts[:_MOST_LINES], *files[:_MOST_LINES]) if heard.holds(text) and not known(text)]
+        if any(text in hosts for text in there) and any(text in files and "." in text for text in there):
+            yield _risk(RELAYS if heard.is_relayed else FOLLOWS, " ".join(there), heard)
             return
 
 
