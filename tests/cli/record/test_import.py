@@ -74,6 +74,21 @@ def test_damage_is_told_with_file_and_line_and_the_rest_is_imported(tally: Tally
     assert "receipts-currency" in tally("session", "list", "--json").stdout
 
 
+def test_damage_does_not_vanish_when_the_file_is_imported_again(tally: Tally, user: Path) -> None:
+    lay_out_samples(user)
+    damaged = next((user / ".codex").rglob("*.jsonl"))
+    whole = damaged.read_bytes()
+    damaged.write_bytes(whole + b"{broken\n")
+    assert tally("import").exit_code == 1
+    again = tally("import")
+    assert again.exit_code == 1
+    assert f"{damaged}: bad_line: 1 in what was read before" in again.stdout
+    damaged.write_bytes(whole + b"{broken\n" + whole.splitlines(keepends=True)[-1])
+    assert tally("import").exit_code == 1
+    damaged.write_bytes(whole)
+    assert tally("import").exit_code == 0
+
+
 def test_with_json_the_exit_code_is_the_same(tally: Tally, user: Path) -> None:
     broken(user)
     result = tally("import", "--json")
