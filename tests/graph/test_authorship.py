@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from tallystick.graph.authorship import (
     last_change,
     makers,
     name_of_session,
+    version_maker,
 )
 from tallystick.graph.graph import Graph
 from tallystick.journal.read import read_at
@@ -90,3 +92,28 @@ def test_what_was_asked_about_has_run_if_it_has_a_result(work: Work, result: str
         step = read_at(work.home, journal, asked.offset)
         assert step is not None
         assert asked_about(step)[0][0].startswith("sha256:")
+
+
+def test_a_version_of_a_file_names_the_call_that_wrote_it(work: Work, path: str) -> None:
+    work.wrote("a.sh", "1\n", session="one")
+    work.wrote("a.sh", "2\n", session="two")
+    digests = {text: f"sha256:{sha256(text.encode()).hexdigest()}" for text in ("1\n", "2\n", "3\n")}
+    with graph(work) as index:
+        found = {text: version_maker(index, path, digest, 0) for text, digest in digests.items()}
+        sessions = {text: one.session for text, one in found.items() if one is not None}
+        assert sessions.keys() == {"1\n", "2\n"}
+        assert sessions["1\n"] in journals_named(index, AGENT, "one")
+        assert sessions["2\n"] in journals_named(index, AGENT, "two")
+
+
+def test_a_call_of_which_no_one_saw_what_it_left_counts_while_the_file_was_not_written_since(
+    work: Work, path: str
+) -> None:
+    work.call("Bash", {"command": "curl -o a.sh https://example.org/a.sh"})
+    with graph(work) as index:
+        last = last_change(index, path)
+        assert last is not None
+        found = version_maker(index, path, "sha256:00", last.at_us)
+        assert found is not None
+        assert found.is_download
+        assert version_maker(index, path, "sha256:00", last.at_us + 60_000_000) is None

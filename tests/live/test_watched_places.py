@@ -174,3 +174,22 @@ def test_a_fault_is_told_and_the_place_counts_as_read(place: Place) -> None:
     assert found.digested.inputs == ()
     assert [str(error) for error in told] == ["broken"]
     places.want([])
+
+
+def test_a_session_that_begins_has_the_files_read_that_changed_though_they_rest(place: Place, tmp_path: Path) -> None:
+    gatherer = Gatherer()
+
+    def slow(gathered: Gathered) -> Gathered:
+        threading.Event().wait(0.2)  # they rest fifty times as long
+        return gathered
+
+    places = Places(Look(gatherer, seconds=0.001, authored=slow), lambda: KEY)
+    places.want([place])
+    places.wait(seconds=10)
+    before = digest(places.found(place))
+    (tmp_path / "file").write_text("new")
+    ticket = places.ask_git(place)
+    until(lambda: (found := places.found(place)) is not None and found.ticket >= ticket)
+    assert digest(places.found(place)) != before
+    assert gatherer.times == 2
+    places.want([])

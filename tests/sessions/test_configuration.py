@@ -1,5 +1,6 @@
 """What a session ran under: told without values, read back, and compared."""
 
+import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -9,6 +10,8 @@ from tallystick.seal.names import fit_meta
 from tallystick.sessions.configuration import (
     HOOKS,
     SECTIONS,
+    Author,
+    By,
     Configuration,
     Difference,
     Given,
@@ -77,6 +80,22 @@ def test_size_and_mode_of_a_file_are_told_and_do_not_count() -> None:
     assert one.fingerprint == other.fingerprint
     told = one.told()[1]["content.configuration"]["instructions"]
     assert [(item["size"], item["mode"]) for item in told] == [(1, "0600")]
+
+
+def test_the_author_of_a_file_is_told_and_does_not_count() -> None:
+    given = Given(section="instructions", name="a", data=b"x")
+    one = made(msgspec.structs.replace(given, author=Author(by=By.SESSION, step="s:1")))
+    assert one.fingerprint == made(given).fingerprint
+    told = one.told()[1]["content.configuration"]["instructions"]
+    assert [(item["by"], item["step"]) for item in told] == [("session", "s:1")]
+
+
+def test_many_files_in_a_folder_hide_none_above_it() -> None:
+    rules = [file(f"project:.claude/rules/{n:04}.md") for n in range(600)]
+    found = made(*rules, file("project:CLAUDE.md"), file("user:.claude/CLAUDE.md"))
+    names = [item.name for item in found.inputs["instructions"]]
+    assert {"project:CLAUDE.md", "user:.claude/CLAUDE.md"} <= set(names)
+    assert (len(names), names[-1]) == (256, "(and more): 347")
 
 
 def test_a_file_that_cannot_be_read_counts_as_that_whatever_is_in_it() -> None:

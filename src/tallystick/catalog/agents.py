@@ -287,6 +287,8 @@ class AgentFacts(Entry, frozen=True, kw_only=True):
     """Files and folders with its credentials, below the home folder, on all platforms."""
     may_hold_secrets: tuple[str, ...] = ()
     """The same, of files that are read for other reasons more often."""
+    imports: int = 0
+    """How many files deep it follows `@path` in its instructions; 0: it takes in no other file."""
     settings: Settings = Settings()
     memory: Memory = Memory()
     variables: Variables = Variables()

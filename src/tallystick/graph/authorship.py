@@ -26,6 +26,22 @@ _EARLIER = (
     "SELECT s.session_id, s.at_us, s.n, a.digest FROM artifacts a JOIN steps s ON s.id = a.made_by"
     " WHERE a.kind = ? AND a.uri = ? AND s.at_us < ? ORDER BY a.version DESC LIMIT 1"
 )
+_VERSION = (
+    "SELECT s.session_id, s.n, a.made_by, a.thing FROM artifacts a JOIN steps s ON s.id = a.made_by"
+    " WHERE a.kind = ? AND a.uri = ? AND a.digest = ? ORDER BY a.version DESC LIMIT 1"
+)
+_NEWEST = (
+    "SELECT s.session_id, s.n, a.made_by, a.thing, a.digest, f.last_modified_at, f.last_modified_source FROM artifact_facts f"
+    " JOIN artifacts a ON a.artifact_id = f.current_artifact_id JOIN steps s ON s.id = a.made_by"
+    " WHERE f.kind = ? AND f.uri = ? AND f.last_modified_at IS NOT NULL"
+)
+_FETCHED = (
+    "SELECT 1 FROM accesses x JOIN flows f ON f.target_step = x.step_id AND f.target_k = x.k"
+    " JOIN accesses y ON y.step_id = f.source_step AND y.k = f.source_k"
+    " WHERE x.step_id = ? AND x.thing = ? AND y.operation = 'fetch' LIMIT 1"
+)
+_NEAR_US = 2_000_000
+"""So long after a call's end a file may have been written by it: file systems and clocks differ."""
 _EVER = (1 << 63) - 1
 _NAMED = "SELECT session_id FROM sessions WHERE agent_id = ? AND source_session IN (?, ?, ?, ?) LIMIT 8"
 _CHILDREN = (
@@ -68,6 +84,15 @@ class VersionMaker(msgspec.Struct, frozen=True, kw_only=True):
     folder: str | None
 
 
+class FileVersion(msgspec.Struct, frozen=True, kw_only=True):
+    """The call that wrote what a file holds."""
+
+    session: str
+    n: int
+    is_download: bool = False
+    """It took that from the network."""
+
+
 class AskedStep(msgspec.Struct, frozen=True, kw_only=True):
     """A decision by which the user was asked: where it stands."""
 
@@ -93,6 +118,25 @@ def earlier_change(graph: Graph, path: str, before_us: int) -> LastChange | None
         return None
     session, at_us, n, digest = row
     return LastChange(is_outside=False, session=session, n=n, at_us=at_us, digest=digest or None)
+
+
+def version_maker(graph: Graph, path: str, digest: str, modified_us: int) -> FileVersion | None:
+    """The call that wrote what a file holds now; None: none that the index has. Raises GraphError.
+
+    Where no one saw what the newest call left, that call counts if the file was not written since.
+
+    Args:
+        digest: `sha256:…` of what it holds. modified_us: when it was written last, by the file system.
+    """
+    thing = file_thing(path)
+    found = graph.row(_VERSION, (*thing, digest))
+    if found is None:
+        newest = graph.row(_NEWEST, thing)
+        if newest is None or newest[4] or newest[6] == "outside" or modified_us > newest[5] * 1000 + _NEAR_US:
+            return None
+        found = newest[:4]
+    session, n, step, of = found
+    return FileVersion(session=session, n=n, is_download=graph.row(_FETCHED, (step, of)) is not None)
 
 
 def makers(graph: Graph, path: str, before_us: int = _EVER) -> list[VersionMaker]:

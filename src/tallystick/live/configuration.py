@@ -36,6 +36,8 @@ from tallystick.sessions.declared_config import Told, carried, told_inputs
 
 if TYPE_CHECKING:
     from tallystick.capture.surroundings import Surroundings
+    from tallystick.journal.home import Home
+    from tallystick.recording.run_config.authors import Authors
     from tallystick.recording.run_config.gathered import Gathered
 
 _LOG = logging.getLogger(__name__)
@@ -289,6 +291,27 @@ def _completes(before: Configuration, now: Configuration) -> bool:
     """Whether nothing is another, and a session has only told more of itself: that comes bit by bit."""
     found = differences(before, now)
     return all(each.not_seen == "first" or (each.untold and not each.names) for each in found)
+
+
+def look_for(home: Home, is_current: Callable[[], bool]) -> Look:
+    """How a recorder looks at files: with who wrote each. is_current: whether the index has all that was sealed."""
+    return Look(_gathered, git_of, authored=_Authored(home, is_current))
+
+
+class _Authored:
+    """Who wrote what was gathered. What asks the index is loaded in the thread."""
+
+    def __init__(self, home: Home, is_current: Callable[[], bool]) -> None:
+        self._home = home
+        self._is_current = is_current
+        self._authors: Authors | None = None
+
+    def __call__(self, gathered: Gathered) -> Gathered:
+        if self._authors is None:
+            from tallystick.recording.run_config.authors import Authors
+
+            self._authors = Authors(self._home, self._is_current)
+        return self._authors(gathered)
 
 
 def _gathered(agent: str, where: Surroundings) -> Gathered:

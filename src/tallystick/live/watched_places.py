@@ -84,6 +84,8 @@ class Look(msgspec.Struct, frozen=True):
     gather: Gather
     git: LookAtGit = lambda folder: None
     seconds: float = _LOOK_SECONDS
+    authored: Callable[[Gathered], Gathered] = lambda gathered: gathered
+    """Says of what was gathered who wrote it."""
 
 
 class Places:
@@ -98,6 +100,7 @@ class Places:
             key: the store's, under which digests are made. failed: told of a place that could not be read.
         """
         self._gather = look.gather
+        self._authored = look.authored
         self._git = look.git
         self._key = key
         self._failed = failed
@@ -163,19 +166,23 @@ class Places:
 
     def _look_at(self, place: Place) -> None:
         ticket = self._tickets.get(place, 0)
-        self._look_at_files(place)
+        self._look_at_files(place, ticket)
         found = self._found.get(place)
         if found is not None and found.ticket < ticket:
             self._found[place] = replace(found, git=self._said_by_git(place.folder), ticket=ticket)
 
-    def _look_at_files(self, place: Place) -> None:
+    def _look_at_files(self, place: Place, ticket: int) -> None:
         known = self._found.get(place)
         began = time.monotonic()
-        if known is not None and (began < known.rests_until or stamp_of(known.looked_at) == known.stamp):
-            return
+        if known is not None:
+            rests = (
+                began < known.rests_until and known.ticket >= ticket
+            )  # a session that begins is told how they are now
+            if rests or stamp_of(known.looked_at) == known.stamp:
+                return
         turn = next(self._turns)
         try:
-            gathered = self._gather(place.agent, place.where)
+            gathered = self._authored(self._gather(place.agent, place.where))
             found = gathered.under(self._key())
             rests_until = began + _REST * (time.monotonic() - began)
             if known is not None:

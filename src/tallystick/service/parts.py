@@ -13,7 +13,7 @@ from tallystick.ingest.adapters import adapters
 from tallystick.ingest.transcript_follower import TranscriptFollower
 from tallystick.journal.home import Home
 from tallystick.live.alerts import LookAfter
-from tallystick.live.configuration import AgentUser, LiveConfiguration
+from tallystick.live.configuration import AgentUser, LiveConfiguration, look_for
 from tallystick.live.helpers import Decide, Helpers
 from tallystick.live.hook_pipeline import HookPipeline
 from tallystick.live.reading_ahead import Aside, at_once
@@ -79,7 +79,11 @@ def make_live(
         JournalError: the store cannot be opened. FormatError: its config.toml is damaged.
     """
     session_writer = SessionWriter(home, aside=True, sealed=None if index is None else index.note)
-    configuration = LiveConfiguration(session_writer, AgentUser(Path.home(), os.environ), monotonic=time.monotonic)
+    look = None
+    if index is not None:
+        look = look_for(home, lambda: index.is_current)
+    user = AgentUser(Path.home(), os.environ)
+    configuration = LiveConfiguration(session_writer, user, monotonic=time.monotonic, look=look)
     transcripts = TranscriptFollower(session_writer, adapters(), refresh=None if index is None else index.refresh)
     return HookPipeline(
         session_writer,

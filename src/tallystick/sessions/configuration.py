@@ -6,6 +6,7 @@ never in it: names, sizes and modes are, and keyed digests. Must not know where 
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Iterable, Mapping
 from typing import TypeVar
 
@@ -41,6 +42,29 @@ _REST = "(and more)"
 _READABLE, _UNREADABLE = b"=", b"!"
 
 
+class By(enum.StrEnum):
+    """Who wrote a version of a file."""
+
+    SESSION = "session"
+    """A call of a recorded session."""
+    DOWNLOAD = "download"
+    """The same, which took it from the network."""
+    COMMIT = "commit"
+    """No recorded call; the last commit holds it as it is."""
+    OUTSIDE = "outside"
+    """No record has it: an editor, a program, a person."""
+    UNKNOWN = "unknown"
+    """It could not be read, or the index was behind."""
+
+
+class Author(msgspec.Struct, frozen=True, kw_only=True):
+    """Who wrote a version of a file, as far as the record tells."""
+
+    by: By
+    step: str | None = None
+    """The call: SESSION:n."""
+
+
 class Given(msgspec.Struct, frozen=True, kw_only=True):
     """One input, with its value: a file's content, a variable's name, a mode."""
 
@@ -54,6 +78,10 @@ class Given(msgspec.Struct, frozen=True, kw_only=True):
     """Its permissions."""
     problem: str | None = None
     """Why it could not be read: it counts as unreadable, whatever is in it."""
+    path: str | None = None
+    """Where the file is. It is not reported."""
+    author: Author | None = None
+    """Who wrote the version that is there, of text that the agent's model reads."""
 
 
 class Known(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -64,6 +92,10 @@ class Known(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     size: int | None = None
     mode: str | None = None
     problem: str | None = None
+    by: str | None = None
+    """Who wrote it: a word of `By`, of text that the agent's model reads."""
+    step: str | None = None
+    """The call that wrote it: SESSION:n."""
 
 
 class Configuration(msgspec.Struct, frozen=True, kw_only=True):
@@ -163,15 +195,18 @@ def _known(key: bytes, given: Given) -> Known:
         size=given.size,
         mode=None if given.mode is None else f"{given.mode:04o}",
         problem=given.problem,
+        by=None if given.author is None else given.author.by.value,
+        step=None if given.author is None else given.author.step,
     )
 
 
 def _bounded(key: bytes, inputs: list[Known]) -> tuple[Known, ...]:
-    """The inputs of a section in the order of their names; what is too much as one."""
+    """The inputs of a section in the order of their names; what is too much as one, of folders in folders first."""
     inputs = sorted(inputs, key=lambda item: (item.name, item.digest))
     if len(inputs) <= _MOST_INPUTS:
         return tuple(inputs)
-    rest = inputs[_MOST_INPUTS - 1 :]
+    inputs = sorted(inputs, key=lambda item: item.name.count("/"))  # a folder of many rules hides no CLAUDE.md
+    rest = sorted(inputs[_MOST_INPUTS - 1 :], key=lambda item: (item.name, item.digest))
     digest = section_digest(key, [(item.name, item.digest) for item in rest])
     return (*inputs[: _MOST_INPUTS - 1], Known(name=f"{_REST}: {len(rest)}", digest=digest[:32]))
 

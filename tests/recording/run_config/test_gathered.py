@@ -306,3 +306,49 @@ def test_a_file_that_is_new_or_another_changes_the_stamp(machine: Machine, path:
 def test_a_value_has_one_spelling(value: Any) -> None:
     again = json.loads(plain(value))
     assert plain(again) == plain(value)
+
+
+def names(machine: Machine, agent: str = "claude-code") -> list[str]:
+    return [given.name for given in machine.gather(agent).given]
+
+
+def test_files_that_instructions_take_in_count_as_well(machine: Machine) -> None:
+    machine.write(machine.user / ".claude/CLAUDE.md", "@~/notes.md")
+    machine.write(machine.user / "notes.md", "see @more.md")
+    machine.write(machine.user / "more.md", "and @notes.md again")
+    machine.write("CLAUDE.md", "read @docs/a.md, not `@docs/b.md` nor @docs/none.md")
+    machine.write("docs/a.md", "a")
+    machine.write("docs/b.md", "b")
+    assert names(machine) == [
+        "user:.claude/CLAUDE.md",
+        "user:.claude/CLAUDE.md @~/notes.md",
+        "user:.claude/CLAUDE.md @~/notes.md @more.md",
+        "project:CLAUDE.md",
+        "project:CLAUDE.md @docs/a.md",
+    ]
+
+
+def test_a_change_of_a_file_that_is_taken_in_is_a_change(machine: Machine) -> None:
+    machine.write("CLAUDE.md", "@docs/a.md")
+    path = machine.write("docs/a.md", "a")
+    before = machine.under()
+    path.write_text("b")
+    assert machine.changed(before) == {"instructions": "project:CLAUDE.md @docs/a.md changed"}
+
+
+def test_files_are_taken_in_five_deep_and_by_agents_that_do_so(machine: Machine) -> None:
+    machine.write("CLAUDE.md", "@0.md")
+    machine.write("AGENTS.md", "@0.md")
+    for n in range(9):
+        machine.write(f"{n}.md", f"@{n + 1}.md")
+    assert len(names(machine)) == 6
+    assert names(machine, "codex") == ["project:AGENTS.md"]
+
+
+def test_no_more_than_some_files_are_taken_in(machine: Machine) -> None:
+    for a in range(9):
+        machine.write(f".claude/rules/{a}.md", " ".join(f"@{b}.md" for b in range(19)))
+        for b in range(19):
+            machine.write(f".claude/rules/x/{a}{b}", "x")
+            machine.write(f".claude/rules/{b}.md", " ".join(f"@{c}.md" for c in range(19)))
+    assert len(names(machine)) < 100

@@ -46,6 +46,8 @@ class Reads(msgspec.Struct, frozen=True, kw_only=True):
     """Members that say what the agent may do unasked."""
     members: Mapping[str, tuple[Way, ...]] = {}
     """By a place's path: all that counts of this file, which the agent writes to while it works."""
+    imports: int = 0
+    """How many files deep the agent follows `@path` in its instructions."""
     memory: str | None = None
     """The folder of notes on one project, `{slug}` for the project's path."""
 
@@ -60,6 +62,7 @@ def reads(agent: str) -> Reads | None:
         servers=facts.settings.servers,
         permissions=frozenset(facts.settings.permissions),
         members=facts.settings.members,
+        imports=facts.imports,
         memory=facts.memory.notes_of_project,
     )
 

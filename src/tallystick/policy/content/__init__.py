@@ -1,3 +1,3 @@
 """What the content of a file tells of it: tags, before it runs and when it is written."""
 
-__all__ = ["code_files", "inspection", "tags"]
+__all__ = ["code_files", "inspection", "markdown", "tags"]

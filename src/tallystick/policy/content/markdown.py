@@ -7,6 +7,7 @@ front matter; and which of it the text forbids. Must not know what a code does. 
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -122,3 +123,10 @@ def imports(text: str) -> Iterator[str]:
         if len(found) >= _MOST_IMPORTS:
             break
     yield from list(found)[:_MOST_IMPORTS]
+
+
+def absolute_import(said: str, file: str, home: str) -> str:
+    """Where the path of an import leads, which is written in a file."""
+    if said.startswith("~/"):
+        said = home + said[1:]
+    return posixpath.normpath(posixpath.join(posixpath.dirname(file), said))

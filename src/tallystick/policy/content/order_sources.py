@@ -17,7 +17,7 @@ from tallystick.model.intent import Intent
 from tallystick.model.pattern import pattern_of
 from tallystick.model.script import Role
 from tallystick.policy.calls.reading import CallReading
-from tallystick.policy.content.markdown import imports
+from tallystick.policy.content.markdown import absolute_import, imports
 from tallystick.policy.kinds.orders import is_orders
 from tallystick.policy.taint.origins import TAKES
 from tallystick.policy.world import Content, Unread, World
@@ -132,10 +132,3 @@ def is_taken_in(path: str, reading: CallReading, world: World) -> bool:
         if "@" in text and any(path == absolute_import(one, place, reading.home) for one in imports(text)):
             return True
     return False
-
-
-def absolute_import(said: str, file: str, home: str) -> str:
-    """Where the path of an import leads, which is written in a file."""
-    if said.startswith("~/"):
-        said = home + said[1:]
-    return posixpath.normpath(posixpath.join(posixpath.dirname(file), said))

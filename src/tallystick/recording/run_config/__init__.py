@@ -1,3 +1,3 @@
 """What a session runs under: declared, gathered, recorded."""
 
-__all__ = ["declared", "gathered", "recorded", "steps"]
+__all__ = ["authors", "declared", "gathered", "recorded", "steps"]

@@ -24,6 +24,7 @@ from tallystick.capture.surroundings import Surroundings
 from tallystick.catalog.agents import Base, Kind, Place
 from tallystick.errors import FormatError
 from tallystick.model.step import Json
+from tallystick.policy.content.markdown import absolute_import, imports
 from tallystick.sessions import configuration as sections
 from tallystick.sessions.configuration import Digested, Given, digested
 from tallystick.sessions.fingerprint import Hook
@@ -36,6 +37,8 @@ _MOST_TEXT = 1 << 20
 _MOST_BYTES = 64 << 20
 """Of all files of one agent."""
 _MOST_ABOVE = 20
+_MOST_IMPORTS = 64
+"""Of all instructions of one agent."""
 _PROGRAMS_OF_HOOKS = ("hooks", "plugins", "extensions")
 _BASES = {Base.USER: "user", Base.PROJECT: "project", Base.MANAGED: "managed"}
 
@@ -67,7 +70,7 @@ def gather(agent: str, where: Surroundings, *, root: Path = ROOT) -> Gathered:
         return Gathered()
     look = _Look(agent, known, where, root)
     for place, path, name in look.wanted():
-        look.at(place, path, name)
+        look.at(place, path, name, known.imports)
     return Gathered(
         given=tuple(look.given),
         hooks=look.registered(),
@@ -93,6 +96,7 @@ class _Look:
         self._are_hooks_on = True
         self._seen: set[tuple[Path, Kind]] = set()
         self._bytes = 0
+        self._imports = 0
 
     # Which files ----------------------------------------------------------------------------------------------------
 
@@ -137,8 +141,8 @@ class _Look:
 
     # One file -------------------------------------------------------------------------------------------------------
 
-    def at(self, place: Place, path: Path, name: str) -> None:
-        """Take a file in, if it is there."""
+    def at(self, place: Place, path: Path, name: str, depth: int = 0) -> None:
+        """Take a file in, if it is there, and the files that it takes in by `@path`, so many deep."""
         if (path, place.kind) in self._seen:
             return  # of one folder by two names
         self._seen.add((path, place.kind))
@@ -149,7 +153,7 @@ class _Look:
         file = read_bounded(path, most=min(most, _MOST_BYTES - self._bytes))
         if file is None:
             return
-        about = Given(section=_section(place), name=name, mode=file.mode, problem=file.problem)
+        about = Given(section=_section(place), name=name, mode=file.mode, problem=file.problem, path=str(path))
         if file.data is None:
             self._add(place, about)
             return
@@ -159,6 +163,16 @@ class _Look:
             self._settings(place, path.name, file.data, about)
         else:
             self._add(place, replace(about, data=file.data))
+        if depth and place.kind is Kind.INSTRUCTIONS and b"@" in file.data:
+            self._imported(place, path, name, depth, file.data)
+
+    def _imported(self, place: Place, path: Path, name: str, depth: int, data: bytes) -> None:
+        for said in imports(data.decode("utf-8", "replace")):
+            if self._imports >= _MOST_IMPORTS:
+                return
+            self._imports += 1
+            there = absolute_import(said, str(path), str(self.where.user))
+            self.at(place, Path(there), f"{name} @{said}", depth - 1)
 
     def _settings(self, place: Place, name: str, data: bytes, about: Given) -> None:
         """A settings file, parted into what is said of hooks, servers, permissions and all else."""
