@@ -49,6 +49,7 @@ TESTS_WITHOUT_SOURCE = {
     "policy/risks/test_near_misses.py": "all risks, held against commands that look like one",
     "trust/test_signer_epochs_set_up.py": "a signer with epochs, from its setting up on",
     "review/test_session_over_time.py": "a session over time: recorder, index, tree, provenance, checkpoints, replay",
+    "ask/test_last_changes.py": "why, held against a reader of transcripts that shares no code with it",
     "ask/test_published_queries.py": "the graph, asked as the reference's pages ask it",
     "service/test_memory.py": "the tables of all that a recorder holds together",
     "service/test_signing.py": "the recorder against signers that are down, hang, refuse or talk nonsense",
