@@ -35,6 +35,7 @@ class _Facts(Entry, frozen=True):
     options: tuple[Load, ...]
     settings: Mapping[str, str]
     modules: Mapping[str, str]
+    building: Mapping[str, str]
     whole: Mapping[str, str]
     whole_with: Mapping[str, str]
     unasked: Mapping[str, str]
@@ -79,6 +80,8 @@ SETTINGS = {name: frozenset(words.split()) for name, words in _FACTS.settings.it
 """By the form of settings: the names of those that are commands."""
 MODULES = _by_each(_FACTS.modules)
 """By program: patterns of files that it loads in a project."""
+BUILDING = _by_each(_FACTS.building)
+"""The same of what it loads only when it builds the project."""
 WHOLE = _by_each(_FACTS.whole)
 """The same of files that run as if the command named them."""
 WHOLE_WITH = _by_each(_FACTS.whole_with)

@@ -14,7 +14,7 @@ from itertools import islice, pairwise
 
 from msgspec.structs import replace
 
-from tallystick.catalog.loads import HOOKS, LIFE_CYCLE, MODULES, WHOLE, WHOLE_WITH
+from tallystick.catalog.loads import BUILDING, HOOKS, LIFE_CYCLE, MODULES, WHOLE, WHOLE_WITH
 from tallystick.catalog.programs import programs_with
 from tallystick.intent.code.python_names import INERT
 from tallystick.intent.shell.names import canonical
@@ -25,7 +25,6 @@ from tallystick.model.script import Command, Role
 _VERIFIED = frozenset(("pre-commit", "commit-msg", "pre-merge-commit", "pre-push"))
 _COMPILES = programs_with("compiles-project")
 _SERVERS = programs_with("serves-module")
-_BUILDS = ("setup.py",)
 _NOT_RUNNING = frozenset(("--version", "--help", "-h", "-V", "--collect-only", "--co", "--showConfig", "--listTests"))
 _BRACES = pattern_of(r"\{([^{}]*)\}")
 _MOST_PATTERNS = 80
@@ -46,11 +45,11 @@ def launched(command: Command) -> Iterator[str]:
     if not _NOT_RUNNING.isdisjoint(words):
         return
     if name in _COMPILES and not {"run", "test", "generate", "bench"} & set(words[:2]):
-        yield from _placed(command.folder, ("build.rs",) if name == "cargo" else ())
+        yield from _placed(command.folder, BUILDING.get(name, ()))
     elif name in MODULES:
         yield from _placed(command.folder, [*_named_tests(name, words), *MODULES[name]])
-    elif name in ("pip", "pip3", "build", "uv", "poetry", "hatch", "pdm") and _builds_here(name, words):
-        yield from _placed(command.folder, _BUILDS)
+    elif name in BUILDING and _builds_here(name, words):
+        yield from _placed(command.folder, BUILDING[name])
     elif name in _SERVERS:
         named = [word.partition(":")[0] for word in words if ":" in word]
         yield from _placed(command.folder, [f"{module.replace('.', '/')}.py" for module in named])
