@@ -46,7 +46,7 @@ _MOST_METADATA = 1 << 20
 
 
 class GitHistory(msgspec.Struct, frozen=True):
-    """A transcript in a repository: what it is called, and its text. `is_earlier`: another of its session is longer."""
+    """A transcript in a repository: its name, and its text. `is_earlier`: another of its session is longer."""
 
     path: Path
     text: GitText

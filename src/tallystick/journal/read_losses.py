@@ -14,7 +14,7 @@ import msgspec
 from tallystick.model.step import Json
 
 _HALF_LINE = "half_line"
-"""It begins where reading ended: whoever reads on reads it again."""
+"""It begins where reading ended: the next reading begins with it."""
 _DAMAGE = ("bad_line", "half_line", "line_too_long", "unsealable")
 """What counts as damage in entries that do not say which of their kinds do."""
 
