@@ -164,6 +164,9 @@ def test_an_output_in_a_file_of_the_agent_is_missing_unless_it_was_read(account:
     said = "1 output of which only the beginning is in the record, the rest in /h/b.txt"
     assert (found.state, found.reasons) == (State.PARTIAL, (said,))
     assert [(output.path, output.size_bytes) for output in found.outputs] == [("/h/a.txt", 9), ("/h/b.txt", 9)]
+    account.call("c3", Source.TRANSCRIPT)
+    account.result("c3", Source.TRANSCRIPT, content_output_file="/h/b.txt")
+    assert len(account.report().outputs) == 3  # a redacted path may be that of many
 
 
 def test_a_sub_agent_without_a_session_is_named(account: Account, writer: Writer) -> None:

@@ -182,3 +182,17 @@ def test_a_file_in_a_folder_beside_is_read_when_it_is_asked_for_and_no_name_lead
     for name in ("b.txt", "../secret.txt", "..", "", "link.txt", "x/../../secret.txt", "a\0"):
         assert companions.get("{stem}/out/" + name) is None
     assert companions.get("{stem}.none") is None
+
+
+class Holding(StrictReader):
+    def feed(self, data: bytes, offset: int) -> Iterator[Event]:
+        return events_of_object(data, offset, lambda _: iter(()), Loss(kind="other"))
+
+
+def test_lines_that_run_together_are_no_damage_where_their_reader_holds_them_back(tmp_path: Path) -> None:
+    path = tmp_path / "h.jsonl"
+    path.write_bytes(b'{"a":1}{"b":2}\n')
+    adapter = Strict()
+    adapter.reader = lambda file: Holding()  # type: ignore[method-assign]
+    pieces, _ = read(path, adapter)
+    assert [event for piece in pieces for event in piece.events if isinstance(event, Loss)] == []

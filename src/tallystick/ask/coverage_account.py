@@ -67,7 +67,7 @@ class Account:
     Attributes:
         gaps: what was lost, or taken from under us. rows: in what it differs from its files. late, unauthenticated: steps
         that came through the spool, and those of them that anyone may have written. turn: the number of the last prompt or
-        model call. outputs: those that are in files of the agent, by path.
+        model call. outputs: those that are in files of the agent, by event.
     """
 
     def __init__(self, steps: Iterable[Recorded]) -> None:
@@ -76,7 +76,7 @@ class Account:
         self.late = 0
         self.unauthenticated = 0
         self.turn = 0
-        self.outputs: dict[str, KeptOutput] = {}
+        self.outputs: dict[int, KeptOutput] = {}
         self._known = KnownSteps()
         self._events: dict[int, Event] = {}
         self._start: Recorded | None = None
@@ -193,7 +193,7 @@ class Account:
         kept = KeptOutput(
             _step_name(step), str(step.values["content.output_file"]), size if type(size) is int else None, is_read
         )
-        self.outputs[kept.path] = kept
+        self.outputs[self._known.first(step.n)] = kept
 
     # Calls and results ----------------------------------------------------------------------------------------------
 

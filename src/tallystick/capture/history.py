@@ -178,12 +178,10 @@ def read_line(line: bytes | None, size: int, offset: int, number: int, reader: R
         return None
     events = tuple(reader.feed(text, offset))
     if len(events) == 1 and isinstance(events[0], Loss) and events[0].fault:
-        events = _each(run_together(text), offset, reader) or events
+        parts = run_together(text)
+        if parts:
+            events = tuple(event for at, part in parts for event in reader.feed(part, offset + at))
     return Piece(events, offset, number)
-
-
-def _each(texts: list[tuple[int, bytes]], offset: int, reader: Reader) -> tuple[Event, ...]:
-    return tuple(event for at, text in texts for event in reader.feed(text, offset + at))
 
 
 def half_line(line: bytes, offset: int, number: int) -> Piece:
