@@ -86,3 +86,12 @@ def test_of_an_answer_the_prompt_before_it_is_told_too(tmp_path: Path) -> None:
         found = prompted(graph, At(one.first_id + one.call("Edit"), answer + 1, answer, weave.now_ms()))
     assert (found.text, found.kind) == ("User has answered: all of them", "answer")
     assert (found.before, found.before_step) == ("Fix the tests.", f"{one.sid}:{first}")
+
+
+def test_a_prompt_that_has_no_words_says_so(tmp_path: Path) -> None:
+    with new_graph(tmp_path / "graph.db") as graph:
+        one = Weave(graph).session("one")
+        asked_at = one.prompt("")
+        graph.change("UPDATE requests SET original_user_prompt = NULL, kind = 'command'")
+        found = prompted(graph, At(one.first_id + one.call("Edit"), asked_at + 1, asked_at, one.weave.now_ms()))
+    assert (found.step, found.text, found.why_not) == (f"{one.sid}:{asked_at}", None, "(a command without text)")

@@ -115,6 +115,19 @@ def test_every_writer_is_named_as_far_as_there_are_lines() -> None:
     assert click.unstyle(one).endswith("6 more (--all)")
 
 
+def test_the_last_rewrite_does_not_hide_four_co_authors(tally: Tally, user: Path, told: Shop) -> None:
+    places = []
+    with Recorder(user / ".tally") as recorder:
+        for agent in ("codex", "claude-code", "gemini", "pi", "demo"):
+            session = recorder.session(agent, f"{agent}-1", cwd=str(told.folder))
+            session.prompt(f"Rewrite it, {agent}.")
+            n = call(session, "Write", {"file_path": f"{told.folder}/shared.md", "content": f"# By {agent}\n"})
+            places.append(f"{session.id[:8]}:{n}")
+    shown = tally("why", "shared.md", env={"COLUMNS": "80"}).stdout
+    assert all(place in shown for place in places)
+    assert len(shown.splitlines()) <= MOST_LINES
+
+
 def test_names_are_cut_where_they_say_least() -> None:
     assert near_name("/w/shop/src/a.py", "/w/shop/docs/b.md") == "src/a.py"
     assert near_name("/w/a.py", "/docs/b.md") == "/w/a.py"

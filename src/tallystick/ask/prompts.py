@@ -67,7 +67,7 @@ def told_prompt(graph: Graph, asked: Origin) -> Prompted:
     if prompt.is_erased:
         why_not = ERASED
     elif prompt.prompt is None:
-        why_not = "(a prompt without text)"
+        why_not = f"(a {prompt.kind or RequestKind.PROMPT} without text)"
     elif is_assent(prompt.prompt):
         said = said_before(graph, prompt)
         if said is not None:
