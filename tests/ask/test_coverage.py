@@ -203,6 +203,33 @@ def test_a_sub_agent_that_only_its_parent_shows_is_partial(home: Home, writer: W
     assert "its own transcript was not read" in found.answer
 
 
+@pytest.mark.parametrize(
+    ("calls", "state", "said"),
+    [
+        (2, State.COMPLETE, "its parent's transcript shows all of its calls; what it used is at least what is shown"),
+        (1, State.PARTIAL, "its own transcript was not read: its parent's shows 1 of its 2 calls"),
+    ],
+)
+def test_whether_a_parent_shows_all_calls_of_a_sub_agent_is_counted(
+    account: Account, writer: Writer, calls: int, state: State, said: str
+) -> None:
+    account.call("c1", Source.TRANSCRIPT, tool="Task")
+    account.result("c1", Source.TRANSCRIPT, agent_id="a", agent_calls=2)
+    opening = Opening(
+        session="s/a", agent="claude-code", kind=SessionKind.CHILD, parent=Ref("c1", "s"), meta={"partial": True}
+    )
+    child = writer.open(opening)[0]
+    for name in ("x", "y")[:calls]:
+        for kind, source_id in (("tool_call", name), ("tool_result", f"{name}/result")):
+            meta: dict[str, Json] = {"tool": "Bash", "corr": name}
+            child.add(Step(session="s/a", type=kind, source=Source.TRANSCRIPT, source_id=source_id, meta=meta))
+    child.flush_sightings()
+    account.record.flush_sightings()
+    found = coverage_of(account.home, child.sid)
+    assert found.state is state
+    assert said in (*found.reasons, *found.remarks)
+
+
 def test_a_session_of_nothing_but_its_beginning_says_so(home: Home, writer: Writer) -> None:
     record = writer.open(Opening(session="s", agent="claude-code"))[0]
     found = coverage_of(home, record.sid)

@@ -157,6 +157,12 @@ class _Report:
         for _, kinds, damaged in losses.of_session(session):
             self._skipped.update(kinds)
             self._damaged.update({kind: kinds[kind] for kind in damaged & kinds.keys()})
+        start = account.start
+        self._is_shown_by_parent = start is not None and start.meta.get("partial") is True
+        self._made: int | None = None
+        if self._is_shown_by_parent:
+            self._made = family.calls_made(session)
+        self._has_all_calls = self._made is not None and len(self._calls) >= self._made
         self._joined = {source: self._joined_at(source) for source in self._witnesses}
 
     def made(self) -> Coverage:
@@ -267,15 +273,19 @@ class _Report:
             if tokens := sum(event.agent_tokens for event in unseen):
                 used = f"; at least {tokens:,} tokens of theirs are in no total"
             yield f"{counted(len(unseen), 'sub-agent')} without a transcript: {_steps(_names(unseen))}{used}"
-        start = self._account.start
-        if start is not None and start.meta.get("partial") is True:
-            yield "its own transcript was not read: its parent's shows its calls and results, not all that it said and used"
+        if self._is_shown_by_parent and not self._has_all_calls:
+            shown = "may not show all of it"
+            if self._made is not None:
+                shown = f"shows {len(self._calls):,} of its {counted(self._made, 'call')}"
+            yield f"its own transcript was not read: its parent's {shown}"
 
     def _remarks(self, unanswered: _Unanswered) -> Iterator[str]:
         if not self._sources:
             yield "it has no steps of its own but its beginning"
         if len(self._witnesses) == 1:
             yield f"only one source reported it: {self._witnesses[0]}"
+        if self._is_shown_by_parent and self._has_all_calls:
+            yield "its parent's transcript shows all of its calls; what it used is at least what is shown"
         for source, since in self._joined.items():
             if since is not None:
                 yield f"{source} reported it from {since[:16].replace('T', ' ')} on, when it was connected"

@@ -7,7 +7,7 @@ index. Must not know what is missing where one is not there.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Iterator
 from functools import cached_property
 
 import msgspec
@@ -38,6 +38,8 @@ class Family:
 
     def __init__(self, home: Home) -> None:
         self._home = home
+        self._made: dict[str, dict[str, int]] = {}
+        """By session: how many calls its sub-agents made, by their ids."""
 
     def spawned_by(self, session: str) -> tuple[str, ...]:
         """For each sub-agent of a session, the hash of the step of it at which it began; empty if no one says."""
@@ -58,6 +60,15 @@ class Family:
                 count += sum(step not in calls for step in spawned)
         return count
 
+    def calls_made(self, session: str) -> int | None:
+        """How many calls a sub-agent made, as the result in its parent's session says; None if that is not said."""
+        start = self._starts.get(session)
+        if start is None or not start.parent:
+            return None
+        if start.parent not in self._made:
+            self._made[start.parent] = dict(_calls_of_agents(read_session(self._home, start.parent)))
+        return self._made[start.parent].get(start.source_session.partition("/")[2].partition("~")[0])
+
     @cached_property
     def _starts(self) -> dict[str, _Start]:
         found: dict[str, _Start] = {}
@@ -76,6 +87,13 @@ class Family:
             if start.is_child:
                 found[start.parent or names.get(start.claimed, "")].append(start)
         return found
+
+
+def _calls_of_agents(steps: Iterable[Recorded]) -> Iterator[tuple[str, int]]:
+    for step in steps:
+        agent, calls = step.meta.get("agent_id"), step.meta.get("agent_calls")
+        if isinstance(agent, str) and isinstance(calls, int):
+            yield agent, calls
 
 
 def _starts_one(step: Recorded, tools: Collection[str]) -> bool:
