@@ -47,15 +47,20 @@ def why(run: Run, start: str, walk: WalkOptions, *, show_all: bool) -> None:
     another machine, or the end of one recorded path.
     """
     from tallystick.ask.why import why as ask
+    from tallystick.lineage.walk import Limits
 
+    is_whole = show_all or limits_given()
+    limits = walk.limits()
+    if not (is_whole or run.json):
+        limits = Limits(depth=0, nodes=1)  # a story needs no walk
     with opened_index(run) as index:
         run.take(index.remarks)
-        found = ask(run.home, index, start, folder=str(Path.cwd()), limits=walk.limits())
+        found = ask(run.home, index, start, folder=str(Path.cwd()), limits=limits)
     more = {"line": found.line, "is_as_recorded": found.is_as_recorded, "story": found.story}
     data = None
     if run.json:
         data = {**answer_data(found.answer), **more}
-    text = _graph_text if show_all or limits_given() else why_text
+    text = _graph_text if is_whole else why_text
     run.answer("why", data, text(found, run.width))
 
 
