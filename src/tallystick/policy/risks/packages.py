@@ -9,12 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from tallystick.catalog.programs import fact_of_programs, programs_with, words_of
+from tallystick.catalog.programs import programs_with, words_of
 from tallystick.intent.programs.packages import RUNNERS
 from tallystick.model.intent import Domain, Intent, Operation
 from tallystick.model.pattern import pattern_of
 from tallystick.policy.calls.reading import CallReading
 from tallystick.policy.network.hosts import host_of
+from tallystick.policy.risks.call_forms import Forms
 from tallystick.policy.risks.programs import Started, programs
 from tallystick.policy.risks.risk import Risk
 from tallystick.policy.settings import Settings
@@ -37,7 +38,6 @@ PIP_INDEX_URL PIP_EXTRA_INDEX_URL PIP_FIND_LINKS UV_INDEX UV_INDEX_URL UV_DEFAUL
 NPM_CONFIG_REGISTRY YARN_REGISTRY GOPROXY BUNDLE_MIRROR__ALL CARGO_REGISTRIES_CRATES_IO_INDEX
 """
 _VARIABLES = frozenset(_VARIABLES_NAMES.split())
-_NIX = frozenset(("run", "shell", "develop", "build", "profile"))
 
 
 def risks(reading: CallReading, settings: Settings) -> Iterator[Risk]:
@@ -53,15 +53,10 @@ def risks(reading: CallReading, settings: Settings) -> Iterator[Risk]:
             yield from _run(started, fetched, settings)
         elif name in _MANAGERS:
             yield from _installed(started, fetched, settings)
-        elif name in _SMALLER:
-            yield from _from_a_url(started, settings)
         is_pip = name.startswith("python") and started.words[:2] == ("-m", "pip")
         if name in _INDEX_TAKERS or is_pip:
             yield from _indexes(started, settings)
-        elif name in ("nix", "nix-shell", "nix-env"):
-            yield from _nix(started, settings)
-        elif name in ("add-apt-repository", "apt-add-repository") and "-r" not in started.words:
-            yield Risk("remote-index", started.spelled)
+        yield from _named(started, settings)
     yield from _named_in_code(reading, settings)
     yield from _by_variables(reading, settings)
 
@@ -102,22 +97,33 @@ def _spelled(started: Started) -> Iterator[str]:
         yield started.value("--git")
 
 
-_SMALLER = fact_of_programs("installs-with")
-"""Others that install, and their words for it."""
+_NAMED = Forms("packages")
+"""How a call of another program names where packages come from, instead of a risk."""
 
 
-def _from_a_url(started: Started, settings: Settings) -> Iterator[Risk]:
-    """`mix archive.install URL`, `terraform init -from-module=git::URL`; a package of `snap` that no one signed."""
-    if started.operands[:1] and started.operands[0] in _SMALLER[started.name]:
-        for word in started.words:
-            at = word.find("://")
-            if at > 0 and (started.name != "terraform" or word.startswith(("-from-module", "--from-module"))):
-                url = word[word.rfind("=", 0, at) + 1 :]
-                yield from _package(url.removeprefix("git::").removeprefix("git+"), settings)
-        if started.name == "snap" and started.has("--dangerous"):
+def _named(started: Started, settings: Settings) -> Iterator[Risk]:
+    """`mix archive.install URL`, `terraform init -from-module=git::URL`, `nix run github:owner/name`."""
+    match _NAMED.of(started):
+        case "index":
+            yield Risk("remote-index", started.spelled)
+        case "unsigned":
             yield Risk("remote-package", started.spelled)
+        case "flake":
+            flakes = [word for word in started.operands if word.startswith(_FLAKES)]
+            yield from (risk for word in flakes if not _is_official(word) for risk in _package(word, settings))
+        case "address" | "module" as how:
+            for word in started.words:
+                at = word.find("://")
+                if at > 0 and (how == "address" or word.startswith(("-from-module", "--from-module"))):
+                    url = word[word.rfind("=", 0, at) + 1 :]
+                    yield from _package(url.removeprefix("git::").removeprefix("git+"), settings)
 
 
+def _is_official(flake: str) -> bool:
+    return flake.lower().startswith("github:nixos/")
+
+
+_FLAKES = ("github:", "gitlab:", "sourcehut:", "git+", "http://", "https://", "tarball+")
 _INSTALLS = frozenset(("install", "i", "add", "tool", "require", "get"))
 _SOURCES = ("git+", "hg+", "github:", "gitlab:", "bitbucket:", "gist:")
 
@@ -157,26 +163,13 @@ def _indexes(started: Started, settings: Settings) -> Iterator[Risk]:
                 yield from _index(word.rpartition("=")[2], settings)
 
 
-_NAMED = pattern_of(r"\A[\w.-]{1,100}=(?=[a-z+]{1,20}://)")
+_WITH_NAME = pattern_of(r"\A[\w.-]{1,100}=(?=[a-z+]{1,20}://)")
 """`UV_INDEX=pytorch=https://…`: an index with a name."""
 
 
 def _index(value: str, settings: Settings) -> Iterator[Risk]:
-    value = _NAMED.sub("", value.strip())
+    value = _WITH_NAME.sub("", value.strip())
     if "://" not in value or value.startswith("file:"):
         return
     if not host_of(value, settings).kinds & {"registry", "allowed", "local"}:
         yield Risk("remote-index", value[:200])
-
-
-def _nix(started: Started, settings: Settings) -> Iterator[Risk]:
-    """`nix run github:owner/name`, `nix-shell URL`."""
-    operands = started.operands
-    if started.name == "nix" and operands[:1] and operands[0] not in _NIX:
-        return
-    for word in operands:
-        if word.startswith(_FLAKES) and not word.lower().startswith("github:nixos/"):
-            yield from _package(word, settings)
-
-
-_FLAKES = ("github:", "gitlab:", "sourcehut:", "git+", "http://", "https://", "tarball+")
