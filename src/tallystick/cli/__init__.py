@@ -48,7 +48,7 @@ _COMMANDS = {
     "cost": ("ask.cost:cost", "Show what was spent, in tokens and money"),
     "coverage": (
         "ask.coverage:coverage",
-        "Gaps: calls without results, steps only one source reported",
+        "Whether anything is missing in the record, and what",
     ),
     "drift": (
         "ask.drift:drift",
