@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tallystick.cli.filters import read_moment, read_seconds
+from tallystick.cli.filters import read_moment, read_seconds, zone_of
+from tallystick.display.clock import shown_text
 from tallystick.model.moments import is_time
 from tests.support.cases import each, each_case
 
@@ -36,3 +37,9 @@ def test_whatever_is_typed_is_a_time_of_the_record_or_refused(typed: str) -> Non
     except ValueError:
         return
     assert is_time(found)
+
+
+def test_local_times_are_those_of_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TZ", "Asia/Kolkata")
+    assert shown_text("2026-11-21T22:00:00.000000Z", zone_of(local=True)) == "2026-11-22T03:30:00.000000"
+    assert zone_of(local=False) is None

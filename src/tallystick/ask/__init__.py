@@ -1,6 +1,7 @@
 """Questions about the record: why, impact, search, coverage, cost."""
 
 __all__ = [
+    "acts",
     "artifact",
     "cost",
     "coverage",

@@ -31,32 +31,43 @@ class LogRows(msgspec.Struct, frozen=True):
     has_more: bool
 
 
-def read_log(home: Home, index: Index, wanted: StepFilter, *, session: str | None = None, limit: int = 50) -> LogRows:
-    """The newest steps that a filter takes, at most `limit`, of one session (our whole id) or of all.
+def read_log(
+    home: Home,
+    index: Index,
+    wanted: StepFilter,
+    *,
+    session: str | None = None,
+    limit: int = 50,
+    folders: tuple[str, ...] = (),
+) -> LogRows:
+    """The newest steps that a filter takes, at most `limit`, of one session (our whole id) or of all in some folders.
 
     Raises:
         UsageError: a request without its session, or a time that is none.
     """
-    page = page_of_log(index, wanted, session=session, limit=limit)
+    page = page_of(index.graph, log_filter(wanted, session=session, limit=limit, folders=folders))
     return LogRows(tuple(_row(home, entry) for entry in page.steps), page.next is not None)
 
 
-def page_of_log(index: Index, wanted: StepFilter, *, session: str | None, limit: int) -> LogPage:
-    """The same as the index has them."""
-    return page_of(
-        index.graph,
-        LogFilter(
-            types=wanted.types,
-            agents=wanted.agents,
-            tools=wanted.tools,
-            session=session,
-            request=wanted.request,
-            since=wanted.since,
-            until=wanted.until,
-            failures_only=wanted.failed,
-            limit=limit,
-        ),
+def log_filter(wanted: StepFilter, *, session: str | None, limit: int, folders: tuple[str, ...] = ()) -> LogFilter:
+    """What the index is asked for a filter, of one session (our whole id) or of all."""
+    return LogFilter(
+        types=wanted.types,
+        agents=wanted.agents,
+        tools=wanted.tools,
+        session=session,
+        request=wanted.request,
+        since=wanted.since,
+        until=wanted.until,
+        failures_only=wanted.failed,
+        projects=folders,
+        limit=limit,
     )
+
+
+def page_of_log(index: Index, wanted: StepFilter, *, session: str | None, limit: int) -> LogPage:
+    """The newest steps that a filter takes, as the index has them."""
+    return page_of(index.graph, log_filter(wanted, session=session, limit=limit))
 
 
 def _row(home: Home, entry: StepEntry) -> LogRow:

@@ -32,7 +32,7 @@ _COMMANDS = {
         "look.checkpoint:checkpoint",
         "Create, list and verify checkpoints: labelled marks at positions of sessions.",
     ),
-    "log": ("look.log:log", "Steps of all sessions, newest first."),
+    "log": ("look.log:log", "What agents did, of all sessions, the newest last."),
     "show": ("look.show:show", "Show everything about one step."),
     "tui": ("look.tui:tui", "Browse sessions full-screen."),
     "open": ("look.open:open_", "Look at records from elsewhere"),

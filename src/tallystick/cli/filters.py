@@ -5,9 +5,10 @@ Owns the options. The meaning of filters for a step is in workspace.filters, tha
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -86,6 +87,55 @@ def _moment(context: click.Context, parameter: click.Parameter, value: str | Non
         raise click.BadParameter(str(error), context, parameter) from error
 
 
+def _end_moment(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
+    """A time up to which something is wanted: a day is in it as a whole."""
+    found = _moment(context, parameter, value)
+    if found is None or value is None or not (_DAY.match(value.strip()) or value.strip() in ("today", "yesterday")):
+        return found
+    try:
+        return write_time(datetime.fromisoformat(found) + timedelta(days=1))
+    except OverflowError:
+        return found
+
+
+def until_option(text: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """`--until`, which includes the day that it names."""
+    return click.option("--until", metavar="TIME", callback=_end_moment, help=text)
+
+
+def project_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """`--project`, for sessions by the folder in which they work."""
+    return click.option(
+        "--project",
+        "projects",
+        multiple=True,
+        metavar="P",
+        help="Sessions in this project: the name of its folder, or a path. May be repeated.",
+    )(command)
+
+
+def local_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """`--local`, for times in the time zone of this machine."""
+    return click.option("--local", is_flag=True, help="Show times in the local time zone instead of UTC.")(command)
+
+
+def zone_of(*, local: bool) -> tzinfo | None:
+    """The zone in which times are shown; None: UTC."""
+    if not local:
+        return None
+    from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+    try:
+        return ZoneInfo(os.environ.get("TZ", "").lstrip(":") or _zone_file())
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        return datetime.now().astimezone().tzinfo
+
+
+def _zone_file() -> str:
+    """The name of the machine's time zone: what its link points to."""
+    return os.path.realpath("/etc/localtime").partition("zoneinfo/")[2]
+
+
 def time_option(name: str, text: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """An option that takes a time."""
     return click.option(name, metavar="TIME", callback=_moment, help=text)
@@ -104,7 +154,7 @@ def step_filters(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--agent", "agents", multiple=True, metavar="A", help="Steps of this agent."),
         click.option("--tool", "tools", multiple=True, metavar="T", help="Calls and results of this tool."),
         time_option("--since", "From this time on: 2026-11-21, 2026-11-21T10:30, 3h, today (UTC)."),
-        time_option("--until", "Before this time."),
+        until_option("Up to this time; a day that is named is included."),
         click.option("--failed", is_flag=True, help="Only what failed or was refused."),
         click.option("--request", type=click.IntRange(min=0), metavar="N", help="Only steps of prompt N."),
     )

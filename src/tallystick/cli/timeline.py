@@ -6,6 +6,7 @@ Owns colours, the lines before and after the rows, and the labels of merged sess
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from datetime import tzinfo
 from string import ascii_uppercase
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,8 @@ import msgspec
 
 from tallystick.cli.context import counted
 from tallystick.cli.steps import short
+from tallystick.display.acts import Kind, act_row
+from tallystick.display.joining import Act
 from tallystick.display.outcome import outcome_of
 from tallystick.display.said import Line, Piece, Tone, cut_line, text_of
 from tallystick.display.text import cut, one_line
@@ -50,6 +53,13 @@ class Look(msgspec.Struct, frozen=True, kw_only=True):
     is_mixed: bool
     """The rows alternate between sessions, so each row has the label of its session."""
     is_styled: bool
+    zone: tzinfo | None = None
+    """Of the times that are shown; None: UTC."""
+
+
+def has_own_words(cast: Cast) -> bool:
+    """Whether a session is replayed in the words of its agent's own replay: step by step."""
+    return any(track.agent in TERSE_AGENTS for track, _ in cast.family())
 
 
 class View:
@@ -66,13 +76,16 @@ class View:
         self._is_styled = look.is_styled
         self._taints = taints
         self._is_mixed = look.is_mixed
+        self._folders: dict[str, str] = {}
         self._labels: dict[str, str] = {}
         self._below: dict[str, int] = {}
-        shows_seq = any(track.agent in TERSE_AGENTS for track, _ in cast.family())
+        shows_seq = has_own_words(cast)
         labels = 0
         if look.is_mixed:
             labels = _LABEL
-        self._timeline = Timeline(look.width, min(look.verbosity, 2), shows_seq=shows_seq, labels=labels)
+        self._timeline = Timeline(
+            look.width, min(look.verbosity, 2), shows_seq=shows_seq, labels=labels, zone=look.zone
+        )
         cast.noted = self._timeline.note
         self._shown: dict[str, Counts] = {}
         self._adding = Adding()
@@ -90,6 +103,42 @@ class View:
             yield from self._rows(beat)
         yield from map(self._line_text, self._foot())
 
+    def act_lines(self, acts: Iterable[Act]) -> Iterator[str]:
+        """All lines, one an act."""
+        from tallystick.review.acts import beat_of
+
+        yield from map(self._line_text, self._head())
+        top: str | None = None
+        for act in acts:
+            beat = beat_of(act)
+            if beat.depth == 0 and beat.track.session != top and not self._is_mixed:
+                top = beat.track.session
+                if len(self._cast.tops) > 1:
+                    yield from map(self._line_text, self._timeline.banner(self._track_text(beat.track)))
+            yield from self._act(act, beat)
+        yield from map(self._line_text, self._foot())
+
+    def _act(self, act: Act, beat: Beat) -> Iterator[str]:
+        for step in act.steps:
+            self._count(msgspec.structs.replace(beat, step=step))
+        folder = act.lead.text("personal.cwd") or self._folders.get(beat.track.session, "")
+        self._folders[beat.track.session] = folder
+        row = act_row(act.steps, folder=folder)
+        if beat.folded is None and row.kind is Kind.QUIET:
+            return
+        begins = folded = ""
+        if beat.folded is not None:
+            begins, folded = session_words(beat.track.session, beat.track.kind, _role(beat)), folded_counts(beat.folded)
+        setting = RowSetting(
+            agent=beat.track.agent,
+            depth=beat.depth,
+            label=self._label(beat.track) if self._is_mixed else "",
+            begins=begins,
+            folded=folded,
+            taint=self._taints.get((act.lead.session, act.lead.n), ()),
+        )
+        yield from map(self._line_text, self._timeline.act_rows(act, row, setting))
+
     def _rows(self, beat: Beat) -> Iterator[str]:
         step, track, counts = beat.step, beat.track, beat.folded
         self._count(beat)
@@ -100,7 +149,7 @@ class View:
         if self._is_mixed:
             label = self._label(track)
         if counts is not None and counts.steps:
-            folded = _folded(counts)
+            folded = folded_counts(counts)
         setting = RowSetting(
             agent=track.agent,
             depth=beat.depth,
@@ -130,7 +179,7 @@ class View:
     def _line_text(self, line: Line) -> str:
         if not self._is_styled:
             return text_of(line).rstrip()
-        return "".join(_styled(piece) for piece in line)
+        return "".join(styled(piece) for piece in line)
 
     # Before and after -----------------------------------------------------------------------------------------------
 
@@ -170,7 +219,7 @@ class View:
         of = ""
         if len(self._shown) > 1:
             of = f" of {counted(len(self._shown), 'session')}"
-        yield [Piece(f"── {_folded(total)}{of} ──", Tone.FAINT)]
+        yield [Piece(f"── {folded_counts(total)}{of} ──", Tone.FAINT)]
         for track in self._cast.tops:
             end = self._ends.get(track.session)
             if end is not None:
@@ -195,7 +244,8 @@ class View:
             self._ends.pop(session, None)
 
 
-def _styled(piece: Piece) -> str:
+def styled(piece: Piece) -> str:
+    """A piece in its colour."""
     style = _STYLES.get(piece.tone)
     return click.style(piece.text, **style) if style is not None and piece.text else piece.text  # type: ignore[arg-type]
 
@@ -209,13 +259,15 @@ def _role(beat: Beat) -> str:
     return ""
 
 
-def _folded(counts: Counts) -> str:
+def folded_counts(counts: Counts) -> str:
+    """What stands for steps that are folded away."""
     return folded_text(
         steps=counts.steps,
         tool_calls=counts.tool_calls,
         failures=counts.failures,
         tokens=counts.tokens,
         sessions=counts.sessions,
+        refusals=counts.refusals,
     )
 
 

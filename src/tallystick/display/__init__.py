@@ -3,4 +3,18 @@
 Pure functions of values: they return text, and print nothing.
 """
 
-__all__ = ["amounts", "axes", "bars", "facts", "lanes", "outcome", "said", "text", "timeline"]
+__all__ = [
+    "acts",
+    "amounts",
+    "axes",
+    "bars",
+    "clock",
+    "facts",
+    "joining",
+    "lanes",
+    "outcome",
+    "projects",
+    "said",
+    "text",
+    "timeline",
+]

@@ -9,15 +9,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from datetime import datetime
+from datetime import datetime, tzinfo
 
 import msgspec
 
 from tallystick.catalog.agents import AGENTS
+from tallystick.display.acts import ActRow, Kind, act_line
 from tallystick.display.before import NOTED, Before
 from tallystick.display.checks import taint_lines
+from tallystick.display.clock import shown_time, zone_name
 from tallystick.display.events import described
 from tallystick.display.facts import short
+from tallystick.display.joining import LIVE, Act
 from tallystick.display.said import Line, Piece, Tone, cut_line, text_of, wrapped
 from tallystick.display.text import counted, cut, first_line, one_line, width_of
 from tallystick.lineage.taint_tree import TaintNode
@@ -27,7 +30,6 @@ from tallystick.model.step import Json
 TERSE_AGENTS = frozenset(name for name, facts in AGENTS.items() if facts.replays)
 """Sessions of these agents are shown in the words of their own replay, and as tersely."""
 
-_LIVE = ("hook", "acp", "sdk", "watch", "otel")
 _NUMBER, _SEQ, _CLOCK, _DELTA = 5, 7, 12, 7
 _SHORT_CLOCK = 8
 _DEEPEST = 8
@@ -63,13 +65,17 @@ class RowSetting(msgspec.Struct, frozen=True, kw_only=True):
 class Timeline:
     """Turns steps, one after the other, into lines. Keeps for each session what later steps are shown with."""
 
-    def __init__(self, width: int, verbosity: int, *, shows_seq: bool = False, labels: int = 0) -> None:
+    def __init__(
+        self, width: int, verbosity: int, *, shows_seq: bool = False, labels: int = 0, zone: tzinfo | None = None
+    ) -> None:
         """Begin a replay.
 
         Args:
             width: columns of a line. verbosity: 0, 1 or 2. shows_seq: have a column for the numbers that a source gave.
             labels: the width of the column that says whose step it is; 0: none.
+            zone: the time zone of what is shown; None: UTC.
         """
+        self._zone = zone
         self._verbosity = verbosity
         self._shows_seq = shows_seq
         self._labels = labels
@@ -94,6 +100,7 @@ class Timeline:
         self._day = ""
         self._day_line: Line = []
         self._last: dict[str, datetime] = {}
+        self._rows_before = False
 
     def rows(self, step: Recorded, setting: RowSetting) -> Iterator[Line]:
         """The lines of a step, with a line before it where the day or the goal changes."""
@@ -120,6 +127,24 @@ class Timeline:
         yield self._row(self._place(place, step, setting.label), clock, delta, row)
         for line in said:
             yield from self._below(line, indent)
+        if setting.taint:
+            yield from self._taint(setting.taint, indent)
+
+    def act_rows(self, act: Act, row: ActRow, setting: RowSetting) -> Iterator[Line]:
+        """The line of an act, with a line before it where the day changes, and a blank one before a prompt."""
+        clock, delta = self._clock_at(act.at, act.lead.session, is_told=not act.is_guessed)
+        if self._day_line:
+            yield self._day_line
+        indent = "  " * min(setting.depth, self._most_indent)
+        if setting.begins:
+            said: Line = [Piece(f"  {setting.begins}: {setting.folded}", Tone.SUBAGENT)]
+            place = ""
+        else:
+            place, said = str(act.lead.n), act_line(row, self._room - len(indent))
+        if row.kind is Kind.PROMPT and self._rows_before:
+            yield [Piece("")]
+        self._rows_before = True
+        yield self._row(self._place(place, act.lead, setting.label), clock, delta, [Piece(indent), *said])
         if setting.taint:
             yield from self._taint(setting.taint, indent)
 
@@ -184,24 +209,29 @@ class Timeline:
 
     def _clock(self, step: Recorded) -> tuple[str, Piece]:
         """The time of day and how long after the step before; in brackets when it was recorded, if no one says more."""
-        self._day_line = []
         ts, recorded = step.meta.get("ts"), step.meta.get("recorded")
-        is_told = isinstance(ts, str) or step.meta.get("source") in _LIVE
+        is_told = isinstance(ts, str) or step.meta.get("source") in LIVE
         text = recorded
         if isinstance(ts, str):
             text = ts
-        now = _moment(text)
-        if now is None or not isinstance(text, str):
+        return self._clock_at(text, step.session, is_told=is_told)
+
+    def _clock_at(self, told: Json, session: str, *, is_told: bool) -> tuple[str, Piece]:
+        """The same of a time."""
+        self._day_line = []
+        now = _moment(told)
+        if now is None:
             return " " * _CLOCK, Piece(" " * _DELTA)
+        text = shown_time(now, self._zone)
         if not is_told:
             return f"[{text[11:19]}]".ljust(_CLOCK), Piece(" " * _DELTA)
         if text[:10] != self._day:
             self._day = text[:10]
-            self._day_line = [Piece(f"{' ' * _NUMBER} ── {self._day} (UTC) ──", Tone.FAINT)]
+            self._day_line = [Piece(f"{' ' * _NUMBER} ── {self._day} ({zone_name(self._zone)}) ──", Tone.FAINT)]
         # where sessions are mixed, there is one clock for all
         clock = ""
         if not self._labels:
-            clock = step.session
+            clock = session
         before = self._last.get(clock)
         self._last[clock] = now
         return text[11:23].ljust(_CLOCK), _delta(before, now)
@@ -264,13 +294,15 @@ def _span(milliseconds: int) -> str:
     return f"{hours // 24}d"
 
 
-def folded_text(*, steps: int, tool_calls: int, failures: int, tokens: int, sessions: int) -> str:
+def folded_text(*, steps: int, tool_calls: int, failures: int, tokens: int, sessions: int, refusals: int = 0) -> str:
     """What stands for steps that are folded away."""
     parts = [counted(steps, "step")]
     if tool_calls:
         parts.append(counted(tool_calls, "call"))
     if failures:
         parts.append(f"{failures:,} failed")
+    if refusals:
+        parts.append(f"{refusals:,} denied")
     if tokens:
         parts.append(f"{tokens:,} tokens")
     if sessions:

@@ -24,6 +24,7 @@ __all__ = [
     "outcomes",
     "project",
     "projection",
+    "projects",
     "prompts",
     "queries",
     "replay_tracks",

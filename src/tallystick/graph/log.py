@@ -12,6 +12,8 @@ import msgspec
 
 from tallystick.errors import UsageError
 from tallystick.graph.graph import Graph, Row
+from tallystick.graph.projects import IN_FOLDERS
+from tallystick.graph.queries import id_list
 from tallystick.graph.steps import STEP_COLUMNS, STEP_WIDTH, StepEntry, step_entry
 from tallystick.graph.times import asked_time
 
@@ -40,6 +42,12 @@ class LogFilter(msgspec.Struct, frozen=True, kw_only=True):
     since: str | None = None
     until: str | None = None
     failures_only: bool = False
+    projects: tuple[str, ...] = ()
+    """Folders in which sessions work: `graph.projects` finds them by name."""
+    without: tuple[str, ...] = ()
+    """No steps of these types."""
+    without_children: bool = False
+    """No steps of sub-agents' sessions."""
     before: Cursor | None = None
     limit: int = 50
 
@@ -49,6 +57,8 @@ class LogPage(msgspec.Struct, frozen=True):
 
     steps: tuple[StepEntry, ...]
     next: Cursor | None
+    at_us: tuple[int, ...] = ()
+    """When each happened, as well as that is known: microseconds since 1970."""
 
 
 def log(graph: Graph, wanted: LogFilter) -> LogPage:
@@ -70,7 +80,7 @@ def log(graph: Graph, wanted: LogFilter) -> LogPage:
     following = None
     if len(rows) > limit and shown:
         following = Cursor(*shown[-1][STEP_WIDTH:])
-    return LogPage(tuple(step_entry(row) for row in shown), following)
+    return LogPage(tuple(step_entry(row) for row in shown), following, tuple(row[STEP_WIDTH] for row in shown))
 
 
 _SELECT = f"SELECT {STEP_COLUMNS}, s.at_us, s.id"
@@ -153,6 +163,14 @@ def _stepwise_conditions(wanted: LogFilter, conditions: list[_Condition]) -> tup
         if bound is not None:
             sql += f" AND s.at_us {comparison} ?"
             values.append(asked_time(bound))
+    if wanted.projects:
+        sql += f" AND s.session_id IN (SELECT q.session_id FROM sessions q WHERE {IN_FOLDERS})"
+        values.append(id_list(wanted.projects))
+    if wanted.without:
+        sql += f" AND s.type NOT IN ({', '.join('?' * len(wanted.without))})"
+        values += wanted.without
+    if wanted.without_children:
+        sql += " AND s.session_id NOT IN (SELECT q.session_id FROM sessions q WHERE q.kind = 'child')"
     return sql, values
 
 

@@ -10,12 +10,14 @@ from collections.abc import Iterable, Iterator
 from tallystick.graph.family import whole_trees
 from tallystick.graph.graph import Graph, Row
 from tallystick.graph.queries import IN, PARENT, id_list
+from tallystick.graph.steps import DENIED
 from tallystick.sessions.timeline import Counts, Track
 
 _TRACKS = (
     f"SELECT s.session_id, s.agent_id, s.source_session, s.kind, {PARENT}, s.parent_step, s.claimed_step, s.started,"
     " s.steps, s.tool_calls, s.failures,"
-    " s.tokens_input + s.tokens_output + s.tokens_cache_read + s.tokens_cache_write"
+    " s.tokens_input + s.tokens_output + s.tokens_cache_read + s.tokens_cache_write,"
+    f" (SELECT count(*) FROM steps r WHERE r.id >= s.first_id AND r.id < s.first_id + s.size AND {DENIED.format('r')})"
     f" FROM sessions s WHERE {IN} ORDER BY s.first_event_at, s.session_id"
 )
 _CLAIMED = "SELECT hash FROM steps INDEXED BY steps_source WHERE source_id = ? AND session_id = ? ORDER BY n LIMIT 1"
@@ -63,7 +65,7 @@ def _track(graph: Graph, row: Row) -> Track:
             hangs_on = found[0]
     else:
         hangs_on = step
-    steps, tool_calls, failures, tokens = counts
+    steps, tool_calls, failures, tokens, refusals = counts
     return Track(
         session=session,
         agent=agent,
@@ -73,5 +75,5 @@ def _track(graph: Graph, row: Row) -> Track:
         hangs_on=hangs_on,
         is_claimed=step is None and parent is not None,
         started=started,
-        counts=Counts(steps=steps, tool_calls=tool_calls, failures=failures, tokens=tokens),
+        counts=Counts(steps=steps, tool_calls=tool_calls, failures=failures, tokens=tokens, refusals=refusals),
     )

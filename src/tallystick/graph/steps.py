@@ -88,6 +88,19 @@ def step_entry(row: Row) -> StepEntry:
     return StepEntry(**values)
 
 
+_SAID_NO = "('deny', 'block', 'denied', 'rejected', 'reject', 'refused')"
+DENIED = (
+    "{0}.type IN ('tool_result', 'permission', 'decision', 'bash_security', 'security_decision') AND {0}.meta IS NOT NULL"
+    " AND (json_extract({0}.meta, '$.decision') IN "
+    + _SAID_NO
+    + " OR json_extract({0}.meta, '$.action') IN "
+    + _SAID_NO
+    + " OR ({0}.type = 'decision' AND"
+    " coalesce(json_extract({0}.meta, '$.told'), json_extract({0}.meta, '$.effect')) = 'deny'))"
+)
+"""The condition that a step `{0}` says no to a call, whoever says it; `display.acts.refuses` says the same of a step."""
+
+
 def get_step(graph: Graph, session: str, n: int) -> StepEntry | None:
     """Step `n` of a session, given by its full id; None if the index does not have it. Raises GraphError."""
     row = graph.row(

@@ -1,6 +1,7 @@
 """Sessions after the fact: lists, trees, replay, differences, drift, provenance, export."""
 
 __all__ = [
+    "acts",
     "browse",
     "browse_upkeep",
     "checkpoints",

@@ -95,8 +95,12 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
 
 def replay(cast: Cast, asked: Asked) -> Iterator[Beat]:
     """The steps that are asked for: ordered, then walked, then filtered."""
-    beats = up_to(_walked(cast, asked), asked.stop, cast)
-    return islice(chosen(_as_asked(cast, asked, beats), asked), asked.limit)
+    return islice(chosen(in_order(cast, asked), asked), asked.limit)
+
+
+def in_order(cast: Cast, asked: Asked) -> Iterator[Beat]:
+    """The same before they are filtered."""
+    return _as_asked(cast, asked, up_to(_walked(cast, asked), asked.stop, cast))
 
 
 def _walked(cast: Cast, asked: Asked) -> Iterator[Beat]:

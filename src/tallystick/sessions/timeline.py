@@ -38,6 +38,7 @@ class Counts(msgspec.Struct, frozen=True, kw_only=True):
     failures: int = 0
     tokens: int = 0
     sessions: int = 0
+    refusals: int = 0
 
     def plus(self, step: Recorded) -> Counts:
         """With one more step."""
@@ -47,6 +48,7 @@ class Counts(msgspec.Struct, frozen=True, kw_only=True):
             failures=self.failures + (step.meta.get("success") is False),
             tokens=self.tokens + _tokens(step.meta.get("tokens")),
             sessions=self.sessions,
+            refusals=self.refusals,
         )
 
 

@@ -25,6 +25,11 @@ class StepFilter(msgspec.Struct, frozen=True, kw_only=True):
     request: int | None = None
     """Only what belongs to the prompt with this number, itself included."""
 
+    @property
+    def chooses_steps(self) -> bool:
+        """Whether only some of the steps of a session are wanted, by anything but when they happened."""
+        return bool(self.types or self.tools or self.failed or self.request is not None)
+
     def takes(self, step: Recorded, agent: str) -> bool:
         """Whether a step of a session of `agent` is wanted."""
         return (

@@ -11,7 +11,7 @@ import msgspec
 from tallystick.cli import completing, spending
 from tallystick.cli.command import Command, options_as
 from tallystick.cli.context import Run, pass_run, table
-from tallystick.cli.filters import limit_option, time_option
+from tallystick.cli.filters import limit_option, time_option, until_option
 from tallystick.cli.prices import price_option, prices_for
 from tallystick.cli.progress import opened_index
 from tallystick.cli.steps import short
@@ -41,7 +41,7 @@ class CostOptions(msgspec.Struct, frozen=True, kw_only=True):
 @click.argument("sessions", nargs=-1, metavar="[SESSION]...", shell_complete=completing.sessions)
 @click.option("--by", type=click.Choice(_WAYS), default="model", help="What each line counts.", show_default=True)
 @time_option("--since", "Spending from this time on: 2026-11-21, 3h, today (UTC).")
-@time_option("--until", "Spending before this time.")
+@until_option("Up to this time; a day that is named is included.")
 @click.option("--no-children", is_flag=True, help="Exclude the sub-agents of SESSION.")
 @limit_option("lines")
 @price_option

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from tallystick.cli.acts import act_text
 from tallystick.cli.command import Command
 from tallystick.cli.context import Run, counted, pass_run
-from tallystick.cli.filters import limit_option, step_filters
+from tallystick.cli.filters import limit_option, local_option, project_option, step_filters, zone_of
 from tallystick.cli.progress import opened_index
 from tallystick.cli.steps import ID_DIGITS, short, step_line
 from tallystick.display.outcome import outcome_of
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from tallystick.ask.log import LogRow, LogRows
     from tallystick.ask.log_graph import GraphRow, GraphRows
     from tallystick.display.lanes import Drawn
+    from tallystick.workspace.filters import StepFilter
+    from tallystick.workspace.index import Index
 
 
 _NUMBER = 5
@@ -31,32 +34,56 @@ _MOST_LANES, _LEAST = 16, 60
 @step_filters
 @click.option("--session", metavar="S", help="Steps of this session.")
 @click.option("--graph", "as_graph", is_flag=True, help="Draw the order of steps: forks, merges, sub-agents.")
-@limit_option("steps")
+@click.option("--verbose", "-v", is_flag=True, help="Every step, newest first, one line each.")
+@project_option
+@local_option
+@limit_option("lines")
 @pass_run
-def log(run: Run, /, session: str | None, as_graph: bool, limit: int | None, **filters: Any) -> None:
-    """Steps of all sessions, newest first.
+def log(run: Run, /, session: str | None, as_graph: bool, limit: int | None, **options: Any) -> None:
+    """What agents did, of all sessions, the newest last.
 
-    One line for each step: time (UTC), place, type, name, duration, and outcome. With --graph each line has a lane,
-    below the steps that follow it.
+    One line for each prompt and each call: time (UTC), place, project, what was asked and what came of it. The word
+    denied, asked or failed stands on the line. A sub-agent is one line, with what it came to; -v shows every step. With
+    --graph each step has a lane, below the steps that follow it.
     """
-    from tallystick.ask.log import read_log
-    from tallystick.ask.log_graph import read_graph
+    verbose, projects, local = options.pop("verbose"), options.pop("projects"), options.pop("local")
+    filters = options
+    from tallystick.ask.acts import newest_acts
+    from tallystick.ask.log import log_filter, read_log
+    from tallystick.graph.projects import folders_of
     from tallystick.workspace.filters import StepFilter
     from tallystick.workspace.names import find_session
 
+    step_filter, most = StepFilter(**filters), run.limit(limit)
     with opened_index(run) as index:
         run.take(index.remarks)
         found = None
         if session is not None:
             found = find_session(index, session)
         if as_graph:
-            _graph(run, read_graph(run.home, index, StepFilter(**filters), session=found, limit=run.limit(limit)))
+            _graph(run, read_graph_of(run, index, step_filter, found, most))
             return
-        rows = read_log(run.home, index, StepFilter(**filters), session=found, limit=run.limit(limit))
+        folders = folders_of(index.graph, projects)
+        if not (verbose or run.json):
+            wanted = log_filter(step_filter, session=found, limit=most, folders=folders)
+            newest = newest_acts(run.home, index.graph, wanted, whole=not step_filter.chooses_steps)
+            _tell_lost(run, newest.lost)
+            run.page(act_text(newest, run.width, zone=zone_of(local=local)))
+            if newest.has_more:
+                run.note(f"Showing {len(newest.rows)}; --limit N shows more, -v every step")
+            return
+        rows = read_log(run.home, index, step_filter, session=found, limit=most, folders=folders)
     _tell_lost(run, sum(row.step is None for row in rows.rows))
     run.answer("log", lambda: _data(rows), _rows_text(rows, run.width))
     if rows.has_more:
         run.note(f"Showing {len(rows.rows)}; --limit N shows more")
+
+
+def read_graph_of(run: Run, index: Index, wanted: StepFilter, session: str | None, most: int) -> GraphRows:
+    """The steps with what they follow from."""
+    from tallystick.ask.log_graph import read_graph
+
+    return read_graph(run.home, index, wanted, session=session, limit=most)
 
 
 def _tell_lost(run: Run, lost: int) -> None:

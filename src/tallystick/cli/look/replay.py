@@ -17,7 +17,7 @@ from tallystick.cli.context import Run, counted, envelope, pass_run
 from tallystick.cli.filters import step_filters
 from tallystick.cli.prices import price_option, prices_for
 from tallystick.cli.progress import index_line, progress_bar
-from tallystick.cli.timeline import Look, View
+from tallystick.cli.timeline import Look, View, has_own_words
 
 if TYPE_CHECKING:
     from tallystick.lineage.taint_tree import TaintNode
@@ -214,20 +214,30 @@ def _show(run: Run, cast: Cast, asked: Asked, given: _Options) -> None:
         if run.json and (told := [*cast.remarks, *cast.failures]):
             run.write(envelope("step", None, told, on_one_line=True) + "\n")
         return
-    beats = replay_sessions(cast, asked)
     if run.json:
-        steps = [beat.step for beat in beats if beat.folded is None]
+        steps = [beat.step for beat in replay_sessions(cast, asked) if beat.folded is None]
         run.take((*cast.remarks, *cast.failures))
         run.answer("steps", steps, ())
     elif given.speed is not None and sys.stdout.isatty():
-        _live(run, view, paced(beats, given.speed))
+        _live(run, view, paced(replay_sessions(cast, asked), given.speed))
     elif given.no_pager:
-        run.write_lines(view.lines(beats))
+        run.write_lines(_lines(view, cast, asked, given))
     else:
-        run.page(view.lines(beats))
+        run.page(_lines(view, cast, asked, given))
     below = len(cast.family()) - len(cast.tops)
     if below and asked.below is Below.FOLD and not asked.wanted.is_any:
         run.note(f"{counted(below, 'session')} below these not included; --subagents inline includes them")
+
+
+def _lines(view: View, cast: Cast, asked: Asked, given: _Options) -> Iterator[str]:
+    """The rows: one an act; every step where that is asked for, and of agents that have a replay of their own."""
+    if given.verbose or has_own_words(cast):
+        from tallystick.review.replay import replay as replay_sessions
+
+        return view.lines(replay_sessions(cast, asked))
+    from tallystick.review.acts import replay_acts
+
+    return view.act_lines(replay_acts(cast, asked))
 
 
 def _taints(run: Run, cast: Cast) -> dict[tuple[str, int], tuple[TaintNode, ...]]:

@@ -11,7 +11,7 @@ import msgspec
 
 from tallystick.cli.command import Command, options_as
 from tallystick.cli.context import Run, counted, pass_run
-from tallystick.cli.filters import limit_option, time_option
+from tallystick.cli.filters import limit_option, time_option, until_option
 from tallystick.cli.progress import opened_index
 from tallystick.cli.steps import short
 from tallystick.display.text import cut, one_line, width_of
@@ -53,7 +53,7 @@ class SearchOptions(msgspec.Struct, frozen=True, kw_only=True):
 @click.option("--tool", "tools", multiple=True, metavar="T", help="Calls and results of this tool.")
 @click.option("--session", metavar="S", help="Steps of this session.")
 @time_option("--since", "From this time on: 2026-11-21, 3h, today (UTC).")
-@time_option("--until", "Before this time.")
+@until_option("Up to this time; a day that is named is included.")
 @click.option(
     "--path", metavar="P", help="Calls that touched this file, and their results; the end of a path is enough."
 )
