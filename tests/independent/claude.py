@@ -12,6 +12,10 @@ from tests.independent.lines import Lines, text_of
 __all__ = ("read",)
 
 _EDITORS = {"Edit": "file_path", "Write": "file_path", "MultiEdit": "file_path", "NotebookEdit": "notebook_path"}
+_COMMAND = re.compile(r"<command-name>(.*?)</command-name>", re.DOTALL)
+_ARGUMENTS = re.compile(r"<command-args>(.*?)</command-args>", re.DOTALL)
+_MESSAGE = re.compile(r"<teammate-message[^>]*>(.*?)</teammate-message>", re.DOTALL)
+_PLAN = "Implement the following plan:"
 _ADDED = re.compile(
     r"<(system-reminder|ide_opened_file|ide_selection|ide_diagnostics|user-prompt-submit-hook)\b.*?</\1>", re.DOTALL
 )
@@ -23,7 +27,7 @@ _NOT_ASKED = (
     "<user-memory-input>",
 )
 _DONE = ("<task-notification", "<agent-notification", "<background-task", "<bash-notification", "<monitor-event")
-_SAID = "the user said:\n"
+_SAID = "he user said:\n"
 _REFUSED = (
     "The user doesn't want to",
     "The tool use was rejected",
@@ -122,11 +126,11 @@ class _Reading:
         if results and not line.get("isMeta"):
             said = _ADDED.sub("", text).strip()
             if said and not said.startswith(_NOT_ASKED):
-                held = self.ask(number, "queued", said, held)
+                held = self.delivered = self.ask(number, "queued", said, held)
         if not results:
             kind, said = self.kind(line, text, blocks)
             if kind:
-                held = self.ask(number, kind, said, held)
+                held = self.ask(number, kind, said, self.newest(held) if kind == "continuation" else held)
         self.keep(line, held)
         self.ends(line, text)
 
@@ -145,15 +149,19 @@ class _Reading:
         if line.get("isMeta") or said.startswith(_NOT_ASKED):
             return "", said
         if said.startswith(("<command-name>", "<command-message>")):
-            return ("" if line.get("uuid") in self.local else "command"), said
+            name, arguments = _COMMAND.search(said), _ARGUMENTS.search(said)
+            words = f"{name[1] if name else said} {arguments[1] if arguments else ''}"
+            return ("" if line.get("uuid") in self.local else "command"), words.strip()
         if said.startswith(_DONE):
             return "notification", said
         if said.startswith("<teammate-message"):
-            return ("task" if 'teammate_id="team-lead"' in said[:200] else "notification"), said
+            inner = _MESSAGE.search(said)
+            kind = "task" if 'teammate_id="team-lead"' in said[:200] else "notification"
+            return kind, inner[1].strip() if inner else said
         if line.get("isSidechain"):
             return "task", said
-        if said.startswith("Implement the following plan:"):
-            return "plan", said
+        if said.startswith(_PLAN):
+            return "plan", said.removeprefix(_PLAN).strip()
         if not said and not any(b.get("type") in {"image", "document"} for b in blocks):
             return "", said
         return "prompt", said
@@ -163,15 +171,27 @@ class _Reading:
         words = text_of(block.get("content"))
         failed = bool(block.get("is_error"))
         refused = failed and (words.startswith(_REFUSED) or "hook error:" in words[:200])
-        self.history.outcomes[call] = ("refused" if refused else "failed") if failed else "ok"
         name, _ = self.tools.get(call, ("", None))
+        if name:
+            self.history.outcomes[call] = ("refused" if refused else "failed") if failed else "ok"
         if failed and words.startswith(_REFUSED) and _SAID in words:
-            return self.ask(number, "answer", words.split(_SAID, 1)[1].strip(), held)
+            return self.answer(number, line, "answer", words.split(_SAID, 1)[1].strip())
         if name == "ExitPlanMode" and words.startswith("User has approved"):
-            return self.ask(number, "plan", words, held)
+            return self.answer(number, line, "plan", words)
         if name == "AskUserQuestion" and not failed:
-            return self.ask(number, "answer", words, held)
+            given = _dict(_dict(line.get("toolUseResult")).get("answers"))
+            return self.answer(number, line, "answer", "\n".join(f"{q} {a}" for q, a in given.items()) or words)
         return held
+
+    def answer(self, number: int, line: dict[str, Any], kind: str, words: str) -> Request:
+        """Of several results the next message follows only the last: what is said in any of them, it was given."""
+        request = self.ask(number, kind, words, self.newest(self.before(line)))
+        if not line.get("isSidechain"):
+            self.delivered = request
+        return request
+
+    def newest(self, held: Request | None) -> Request | None:
+        return max((r for r in (held, self.delivered) if r), key=lambda r: r.line, default=None)
 
     def assistant(self, number: int, line: dict[str, Any]) -> None:
         message = _dict(line.get("message"))
@@ -231,8 +251,7 @@ class _Reading:
                     self.attached[text] -= 1
                 elif text:
                     kind = "notification" if text.startswith(_DONE) else "queued"
-                    above = max((r for r in (self.main, self.delivered) if r), key=lambda r: r.line, default=None)
-                    self.delivered = self.ask(number, kind, text, above)
+                    self.delivered = self.ask(number, kind, text, self.newest(self.main))
 
     def progress(self, number: int, line: dict[str, Any]) -> None:
         """What a sub-agent does, where only its parent's file shows it."""

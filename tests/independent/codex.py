@@ -29,7 +29,7 @@ _INJECTED = (
 )
 
 
-def read(lines: Lines) -> History:  # noqa: C901 one pass from top to bottom
+def read(lines: Lines) -> History:  # noqa: C901, PLR0912 one pass from top to bottom
     history = History("codex", bad_lines=lines.bad)
     evented = any(_dict(row.get("payload")).get("type") == "user_message" for _, row in lines)
     held: Request | None = None
@@ -70,6 +70,8 @@ def read(lines: Lines) -> History:  # noqa: C901 one pass from top to bottom
             held = _output(history, number, payload, held)
         elif what == "patch_apply_end":
             history.outcomes[str(payload.get("call_id"))] = "ok" if payload.get("success") else "failed"
+        elif what == "mcp_tool_call_end" and _mcp_failed(_dict(payload.get("result"))):
+            history.outcomes[str(payload.get("call_id"))] = "failed"
         elif what == "token_count":
             _count(_dict(payload.get("info")), tokens, counted)
     _ = copied
@@ -82,6 +84,8 @@ _asked: dict[str, str] = {}
 
 def _call(history: History, number: int, payload: dict[str, Any], held: Request | None) -> Request | None:
     call, name = str(payload.get("call_id")), str(payload.get("name"))
+    if not payload.get("call_id"):
+        return held
     history.outcomes.setdefault(call, "open")
     words = str(payload.get("input") or payload.get("arguments") or "")
     if name == "request_user_input":
@@ -110,6 +114,10 @@ def _output(history: History, number: int, payload: dict[str, Any], held: Reques
         held = Request(number, "answer", text, held)
         history.requests.append(held)
     return held
+
+
+def _mcp_failed(result: dict[str, Any]) -> bool:
+    return "Err" in result or bool(_dict(result.get("Ok")).get("isError"))
 
 
 def _count(info: dict[str, Any], tokens: dict[str, Any], counted: set[str]) -> None:

@@ -51,11 +51,13 @@ class History:
 
 
 def asked(request: Request | None) -> Request | None:
-    """The request that someone put into words: itself, or the one that it carries on."""
+    """What was asked for in the end: the request itself, the one that it carries on, of a task the one above it."""
+    task = None
     for one in _above(request):
-        if one.kind in ASKED:
+        if one.kind in ASKED and one.kind != "task":
             return one
-    return None
+        task = one if one.kind == "task" else task
+    return task
 
 
 def _above(request: Request | None) -> Iterator[Request]:

@@ -20,14 +20,16 @@ def read_copilot(lines: Lines) -> History:  # noqa: C901, PLR0912 one pass from 
     working = False
     for number, row in lines:
         data = _dict(row.get("data"))
-        agent = str(data.get("parentToolCallId") or "")
+        agent = str(row.get("agentId") or data.get("parentToolCallId") or "")
         match row.get("type"):
             case "session.start" | "session.resume":
                 history.session = history.session or str(data.get("sessionId") or "")
             case "user.message":
-                text = str(data.get("content") or "")
+                text, source = str(data.get("content") or ""), str(data.get("source") or "user")
+                if not source.startswith(("user", "agent-", "command")):
+                    continue
                 kind = _copilot_kind(data, working=working)
-                held[agent] = Request(number, kind, text, held.get(agent))
+                held[agent] = Request(number, kind, text, held.get(agent, held[""]))
                 history.requests.append(held[agent])  # type: ignore[arg-type]
                 history.status = "ended"
             case "system.notification":
@@ -67,17 +69,17 @@ def read_copilot(lines: Lines) -> History:  # noqa: C901, PLR0912 one pass from 
                     kind = "plan" if asked == "exit_plan_mode" else "answer"
                     held[agent] = Request(number, kind, text_of(data.get("result")), held.get(agent))
                     history.requests.append(held[agent])  # type: ignore[arg-type]
-            case "session.usage_record":
+            case "assistant.message":
                 history.tokens["output"] += int(data.get("outputTokens") or 0)
     return history
 
 
 def _copilot_kind(data: dict[str, Any], *, working: bool) -> str:
     source = str(data.get("source") or "")
-    if source.startswith(("system", "autopilot", "skill")):
-        return "hook"
-    if source.startswith("schedule"):
-        return "schedule"
+    if source.startswith("agent-"):
+        return "task"
+    if source.startswith("command"):
+        return "command"
     return "queued" if working and data.get("delivery") in {"steering", "queued"} else "prompt"
 
 

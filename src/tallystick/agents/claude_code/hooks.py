@@ -113,7 +113,8 @@ def _events(said: Said, name: str, root: str, session: str) -> list[Event]:
     make = _STEPS.get(name)
     if make is None:
         return []
-    return list(with_answer(NAME, make(said, root, session)))
+    response = {"content.result": said.json.get("tool_response")}
+    return list(with_answer(NAME, make(said, root, session), response))
 
 
 def _call(said: Said, session: str) -> Call:

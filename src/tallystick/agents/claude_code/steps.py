@@ -117,7 +117,8 @@ def queued_text(line: Line, text: str, since: str) -> Draft:
 
 def answer(line: Line, result: Draft) -> Draft | None:
     """What a person said in a call's result: the answer to a question, yes to a plan, what to do instead of the call."""
-    found = said_in(AGENT, result.meta, result.values)
+    answers = {"content.result": line.json.get("toolUseResult")}
+    found = said_in(AGENT, result.meta, {**result.values, **answers})
     called = text_of(result.meta.get("corr"))
     if found is None or called is None:
         return None

@@ -12,6 +12,7 @@ import msgspec
 
 from tallystick.agents.kit.columns import known, number
 from tallystick.agents.kit.reading import BadJson, dict_of, int_of, loads_text, opposite_of, text_of
+from tallystick.agents.kit.spelling import words
 from tallystick.model.step import Json
 
 _EXIT = re.compile(r"^(?:Process exited with code|Exit code:) (-?\d{1,9})$", re.MULTILINE | re.ASCII)
@@ -20,6 +21,8 @@ _SCRIPT = re.compile(r"Script (completed|failed|terminated)\b")
 _REPORT = re.compile(r"(?:Chunk ID|Exit code|Wall time|Process exited|Script )")
 _REFUSED = re.compile(r"(?:exec[_ ]command|shell|patch|apply_patch|command|rejected|approval policy)\b")
 _HOOK = re.compile(r"Command blocked by PreToolUse hook: (.*?)(?:\. Command: .*)?\Z", re.DOTALL)
+_FAILURES = words("codex", "failures")
+"""How the output of a call begins that did nothing, where no exit code says so."""
 _HEAD_CHARS = 2_000
 """Exit code and wall time stand above the output; further down they are the output's own words."""
 _LONGEST_SECONDS = 1e9
@@ -111,6 +114,8 @@ def from_output(output: Json) -> Outcome:
         return from_output(text_of(dict_of(next(iter(output), None)).get("text")))
     if not isinstance(output, str):
         return Outcome()
+    if output.startswith(_FAILURES):
+        return Outcome(success=False)
     return _refusal(output) or _structured(output) or _spoken(output)
 
 

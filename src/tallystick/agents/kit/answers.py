@@ -16,6 +16,8 @@ from tallystick.catalog.agents import AGENTS
 from tallystick.model.request import ASKS, RequestKind
 from tallystick.model.step import Json, Ref, Step
 
+_NOTHING: Mapping[str, Json] = {}
+
 ORIGIN = "answer"
 """`meta.origin` of such a step: no one typed it as a prompt."""
 
@@ -51,15 +53,15 @@ def said_in(agent: str, meta: Mapping[str, Json], values: Mapping[str, Json]) ->
     return Answer(RequestKind(kind), said) if said else None
 
 
-def with_answer(agent: str, result: Step) -> Iterator[Step]:
-    """The result of a call, and what a person said in it."""
+def with_answer(agent: str, result: Step, whole: Mapping[str, Json] = _NOTHING) -> Iterator[Step]:
+    """The result of a call, and what a person said in it. `whole`: values of which the step has only a part."""
     yield result
-    yield from answer_in(agent, result)
+    yield from answer_in(agent, result, whole)
 
 
-def answer_in(agent: str, result: Step) -> Iterator[Step]:
+def answer_in(agent: str, result: Step, whole: Mapping[str, Json] = _NOTHING) -> Iterator[Step]:
     """What a person said in the result of a call; nothing where no person did."""
-    said = said_in(agent, result.meta, result.values)
+    said = said_in(agent, result.meta, {**result.values, **whole})
     if result.type != "tool_result" or said is None:
         return
     corr = result.meta.get("corr")

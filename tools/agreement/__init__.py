@@ -1,0 +1,1 @@
+"""Whether the record says of agents' transcripts what an independent reader finds in them."""
