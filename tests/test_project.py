@@ -25,6 +25,7 @@ NOT_OURS = {".agents", ".git", ".venv", "__pycache__", "build", "dist", "man", "
 
 # Tests of no single source file, and what they test instead.
 TESTS_WITHOUT_SOURCE = {
+    "independent/test_agreement.py": "tests/independent: a second reader of transcripts, and what the record says of them",
     "cli/test_printed.py": "what all commands print",
     "policy/test_corpora.py": "all cases of the corpora, held against the figures of the pages",
     "policy/test_real_work.py": "bench/histories.py and bench/real_work.py: real histories replayed, their stops labelled",

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
+from tallystick.scrubbing.markers import OPEN
 from tests.independent.facts import Edit, History, asked
 from tools.agreement.recorded import Call, Recorded
 
@@ -130,8 +131,9 @@ class Comparison:
 
 def _same(ours: str, theirs: str) -> bool:
     """Whether two texts say the same, but for white space and what was hidden or cut."""
-    one, other = " ".join(ours.split()), " ".join(theirs.split())
-    return one[:_LOOKED_AT] == other[:_LOOKED_AT]
+    one, other = " ".join(ours.split())[:_LOOKED_AT], " ".join(theirs.split())[:_LOOKED_AT]
+    shown = one.partition(OPEN)[0]
+    return one == other or (shown != one and other.startswith(shown))
 
 
 def _is_among(path: str, recorded: Recorded, call: Call) -> bool:

@@ -83,7 +83,7 @@ def _place_of(graph: Graph, step: int) -> _Place | None:
 
 
 def _cause(graph: Graph, place: _Place) -> Cause | None:
-    """The request of a place; None for one that nobody put into words there."""
+    """The request of a place; None for one that no one put into words there."""
     row = graph.row(_REQUEST, (place.first_id + (place.request or 0),))
     return None if row is None else _of_row(row)
 

@@ -78,7 +78,7 @@ class RequestNode(msgspec.Struct, frozen=True, kw_only=True):
     kind: str | None = None
     """A RequestKind; None: no one asked."""
     is_erased: bool = False
-    """Somebody asked, and the words were erased."""
+    """Someone asked, and the words were erased."""
 
 
 class SessionNode(msgspec.Struct, frozen=True, kw_only=True):

@@ -111,7 +111,7 @@ CREATE TABLE requests (
     file_intents INTEGER NOT NULL,
     network_intents INTEGER NOT NULL,
     kind TEXT,                              -- prompt, queued, command, plan, answer, task, hook, schedule; continuation: of the session before
-    is_erased INTEGER NOT NULL              -- 1: somebody asked, and the words were erased
+    is_erased INTEGER NOT NULL              -- 1: someone asked, and the words were erased
 );
 CREATE INDEX requests_session ON requests (session_id, n);
 CREATE INDEX requests_created ON requests (created_at);

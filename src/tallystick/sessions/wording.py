@@ -51,7 +51,7 @@ def title_of(text: str) -> str:
 
 
 def _without_tags(text: str) -> str:
-    """The text after the tagged blocks that it begins with; if there is none, what the first block holds."""
+    """The text after the tagged blocks that it begins with; if nothing follows, what the first block holds."""
     rest, held = text, ""
     for _ in range(_MOST_TAGS):
         tag = _TAGGED.match(rest)
