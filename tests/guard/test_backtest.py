@@ -50,6 +50,14 @@ def test_what_a_session_did_before_a_call_is_known_from_its_record(recording: Re
     assert [one.rules for one in later.examples] == [("exfiltration.not-known",)], "what went before still counts"
 
 
+def test_calls_are_judged_by_the_home_on_record(recording: Recording) -> None:
+    recording.call("cat /srv/agent/.npmrc")
+    recording.mark_home("/srv/agent")
+    recording.call("cat /srv/agent/.npmrc ")
+    told = [one.rules for one in hold_against_record(recording.home).examples]
+    assert told == [("secrets.read",)], "before, no one knew whose home that is"
+
+
 def test_only_calls_since_a_time_are_looked_at(recording: Recording) -> None:
     recording.call("ls", ts="2026-11-01T10:00:00Z")
     recording.call("pwd", ts="2026-11-20T10:00:00Z")

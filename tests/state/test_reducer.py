@@ -101,6 +101,23 @@ def decided(n: int, corr: str, effect: str, start: Start = ROOT) -> FamilyStep:
     return FamilyStep(start, step(start, n, "decision", {"corr": corr, "effect": effect}))
 
 
+def test_a_call_is_read_by_the_home_that_its_family_has() -> None:
+    """Of a session's start the record says which home folder the process of its hook had; its sub-agents have the same."""
+    homes: list[str | None] = []
+
+    def noting(call: Call) -> CallEffects:
+        homes.append(call.home)
+        return read_call(call)
+
+    known = msgspec.structs.replace(KNOWN, read=noting)
+    state = FamilyState()
+    mark = FamilyStep(ROOT, step(ROOT, 2, "checkpoint", {"trigger": "session_start"}, personal_home="/srv/agent"))
+    later = FamilyStep(ROOT, step(ROOT, 4, "checkpoint", {"trigger": "manual"}))
+    for told in (called(1, "ls"), mark, called(3, "ls"), later, called(5, "ls", start=CHILD)):
+        state, _ = advance(state, told, known)
+    assert homes == [None, "/srv/agent", "/srv/agent"]
+
+
 @st.composite
 def histories(draw: st.DrawFn, most: int = 25) -> list[FamilyStep]:
     """What two sessions of a family did, in any order, also what makes no sense."""

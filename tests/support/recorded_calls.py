@@ -41,6 +41,13 @@ class Recording:
                 session_writer.add("claude-code", step)
             session_writer.seal()
 
+    def mark_home(self, folder: str) -> None:
+        """Record which home folder the process of the session's hook had, as at its start."""
+        meta: dict[str, Json] = {"trigger": "session_start", "position": 0}
+        with SessionWriter(self.home) as session_writer:
+            session_writer.add("claude-code", self._step("checkpoint", "start", meta, {"personal.home": folder}))
+            session_writer.seal()
+
     @staticmethod
     def _step(kind: str, corr: str, meta: dict[str, Json], values: dict[str, Json]) -> Step:
         return Step(session="s", type=kind, source=Source.HOOK, source_id=f"{corr}/{kind}", meta=meta, values=values)
