@@ -32,6 +32,10 @@ def put(path: Path, text: str) -> Path:
     return path
 
 
+def test_a_name_that_no_file_can_have_is_nothing(tmp_path: Path) -> None:
+    assert tracking_of(f"{tmp_path}/{'x' * 300}") == Tracking()
+
+
 @pytest.fixture
 def top(tmp_path: Path) -> Path:
     """A repository: `src/a.py` and `src/b.py` are committed, `build/` and `*.log` are ignored."""

@@ -64,9 +64,9 @@ def repository_of(path: str) -> str | None:
 def _is_top(folder: str) -> bool:
     place = posixpath.join(folder, ".git")
     try:
-        mode = Path(place).stat().st_mode
+        mode = os.stat(place).st_mode  # noqa: PTH116 - asked of each folder above each path: a Path costs more than the look
         if stat.S_ISDIR(mode):
-            return stat.S_ISREG(Path(place, "HEAD").stat().st_mode)
+            return stat.S_ISREG(os.stat(f"{place}/HEAD").st_mode)  # noqa: PTH116
         if not stat.S_ISREG(mode):
             return False
         with Path(place).open("rb") as file:  # a linked working tree, or a submodule
@@ -298,7 +298,7 @@ class _View:
 
 def _files_at(path: str, is_ignored: Callable[[str], bool]) -> Iterator[str]:
     """The file at a path, or the files below a folder; `is_ignored` is asked about folders with a `/` at the end."""
-    if not Path(path).is_dir() or Path(path).is_symlink():
+    if not os.path.isdir(path) or os.path.islink(path):  # noqa: PTH112, PTH114 - Path raises for a name that is too long
         if os.path.lexists(path):
             yield from (path,)
         return

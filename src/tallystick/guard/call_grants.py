@@ -30,6 +30,8 @@ _NEVER = ("tally.", "exfiltration.")
 """Rules that no grant lifts and no release: our record, and values that leave. Of hosts the state remembers a yes itself."""
 _ENDING = pattern_of(r"(?:\s*2>&1)?(?:\s*\|\s*(?:head|tail)(?:\s+-(?:n\s*)?\d+)?)?\s*\Z")
 """How much of what a command prints is shown, at its end."""
+_MOST_ENDING = 128
+"""Characters of that."""
 _CHANGES = frozenset((Action.WRITE, Action.DELETE, Action.MOVE, Action.METADATA))
 _BOUND = frozenset((Action.CALL, Action.RUN, Action.EXECUTE, Action.USE))
 """Acts that are the same only where the whole call is."""
@@ -196,7 +198,8 @@ class CallGrants:
         if isinstance(args, dict) and isinstance(args.get("command"), str):
             args = {name: value for name, value in args.items() if name not in _BESIDE}
             if list(args) == ["command"] and not is_exact:
-                return (_ENDING.sub("", args["command"].strip()),)
+                command = args["command"].strip()
+                return (command[:-_MOST_ENDING] + _ENDING.sub("", command[-_MOST_ENDING:]),)
         try:
             return (sealed_text(args).decode(),)
         except (FormatError, UnicodeDecodeError):

@@ -9,7 +9,7 @@ import bisect
 import itertools
 import re
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, lru_cache
 
 from tree_sitter import Language, Node, Parser
 from tree_sitter_bash import language
@@ -60,7 +60,7 @@ def parse(text: str) -> Node | None:
     """
     whole = text.encode("utf-8", "replace")
     if len(whole) > _MOST_SLOW:
-        spans = _quoted(text)
+        spans = [*_quoted(text)]
     else:
         spans = []
     if not spans and text.isascii() and not is_ambiguous(text):
@@ -82,13 +82,13 @@ def _bytes_before(text: str, at: int) -> int:
     return len(text[:at].encode("utf-8", "replace"))
 
 
-def _quoted(text: str) -> list[tuple[int, int]]:
-    """Where long strings and here-documents seem to be in which nothing is expanded."""
-    ends: dict[str, list[int]] = {}
-    at = 0
-    for line in text.split("\n"):
-        ends.setdefault(line.strip(" \t"), []).append(at)
-        at += len(line) + 1
+@lru_cache(maxsize=4)
+def _quoted(text: str) -> tuple[tuple[int, int], ...]:
+    """Where long strings and here-documents seem to be in which nothing is expanded.
+
+    It is asked of a text before it is parsed, and when it is.
+    """
+    ends: dict[str, list[int]] | None = None
     spans: list[tuple[int, int]] = []
     at = 0
     while (found := _OPENING.search(text, at)) is not None and len(spans) < _MOST_SPANS:
@@ -100,6 +100,8 @@ def _quoted(text: str) -> list[tuple[int, int]]:
             start, at = at, end + 1
         else:
             start = text.find("\n", at) + 1
+            if ends is None:
+                ends = _lines(text)
             places = ends.get(found["end"], [])
             n = bisect.bisect_left(places, start)
             if not start or n == len(places):
@@ -108,7 +110,17 @@ def _quoted(text: str) -> list[tuple[int, int]]:
             start = _first_in(text, start, end)  # the grammar begins a body at its first character that is not a blank
         if end - start >= _LEAST_QUOTED:
             spans.append((start, end))
-    return spans
+    return tuple(spans)
+
+
+def _lines(text: str) -> dict[str, list[int]]:
+    """Where the lines of a text begin, by what they hold without blanks around it."""
+    ends: dict[str, list[int]] = {}
+    at = 0
+    for line in text.split("\n"):
+        ends.setdefault(line.strip(" \t"), []).append(at)
+        at += len(line) + 1
+    return ends
 
 
 def _first_in(text: str, start: int, end: int) -> int:
@@ -118,7 +130,7 @@ def _first_in(text: str, start: int, end: int) -> int:
     return end
 
 
-def _without(text: str, spans: list[tuple[int, int]]) -> str:
+def _without(text: str, spans: tuple[tuple[int, int], ...]) -> str:
     edges = [0, *(at for span in spans for at in span), len(text)]
     return "".join(text[edges[n] : edges[n + 1]] for n in range(0, len(edges), 2))
 

@@ -113,7 +113,7 @@ class Places:
         self._plainly = _Plainly(self._protected, self._in_projects)
         self._projects = tuple(self._segments(path) for path in projects.folders)
         self._mentions = self._patterns()
-        self._parts = [*dict.fromkeys(part for _, part, _ in self._mentions)]
+        self._parts = [*dict.fromkeys(parts[-1] for _, parts, _ in self._mentions)]
         self._finder = AhoCorasick(self._parts)
         self._met = lru_cache(maxsize=8192)(self._meet)
 
@@ -244,15 +244,15 @@ class Places:
 
     # Texts ----------------------------------------------------------------------------------------------------------
 
-    def _patterns(self) -> tuple[tuple[Kind, str, str], ...]:
+    def _patterns(self) -> tuple[tuple[Kind, tuple[str, ...], str], ...]:
         """Kind, what must be in a text at least, and the pattern: most texts have none of the former."""
-        found = [(Kind.STORE, self._segments("TALLY_HOME")[0], r"(?<!\w)TALLY_HOME(?!\w)")]
+        found = [(Kind.STORE, self._segments("TALLY_HOME"), r"(?<!\w)TALLY_HOME(?!\w)")]
         home = self._segments(self.home)
         for kind, place, _ in self._protected:
-            found.append((kind, place[-1], "/" + "/+(?:\\./+)*".join(map(re.escape, place)) + _END))
+            found.append((kind, place, "/" + "/+(?:\\./+)*".join(map(re.escape, place)) + _END))
             if place[: len(home)] == home and place[len(home) :] and place[len(home)].startswith("."):
-                found.append((kind, place[-1], _spelled(place[len(home) :])))
-        found += [(Kind.HOOK_SETTINGS, place[-1], _spelled(place)) for place in self._in_projects]
+                found.append((kind, place[len(home) :], _spelled(place[len(home) :])))
+        found += [(Kind.HOOK_SETTINGS, place, _spelled(place)) for place in self._in_projects]
         return tuple(dict.fromkeys(found))
 
     def mentioned(self, text: str) -> set[Kind]:
@@ -260,11 +260,13 @@ class Places:
         known = text
         if self._ignores_case:
             known = text.lower()
-        parts = {self._parts[k] for k, _, _ in self._finder.find_matches_as_indexes(known, overlapping=True)}
+        named = {self._parts[k] for k, _, _ in self._finder.find_matches_as_indexes(known, overlapping=True)}
         return {
             kind
-            for kind, part, pattern in self._mentions
-            if part in parts and _compiled(pattern, self._ignores_case).search(text)
+            for kind, parts, pattern in self._mentions
+            if parts[-1] in named
+            and all(map(known.__contains__, parts))
+            and _compiled(pattern, self._ignores_case).search(text)
         }
 
     def of_word(self, word: Word, folders: Sequence[str], *, deep: bool) -> set[Kind]:
