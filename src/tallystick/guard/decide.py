@@ -1,7 +1,7 @@
 """Deciding on a call before it runs.
 
 Owns putting together what is known of a call and what the policies say of it. Must not know where policies come from
-(`policies` does), what is protected (`grounds`), nor what speaks against a call: they say that.
+(`policies` does), what is protected (`grounds`), nor what objects to a call: they say that.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What is protected on this machine, by the home folder that a call is judged by.
 
-Owns which paths are protected, and keeping that for the homes that were asked about last. Must not know what speaks against
+Owns which paths are protected, and keeping that for the homes that were asked about last. Must not know what objects to
 a call, nor how its home was found out.
 """
 
