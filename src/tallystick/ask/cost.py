@@ -93,9 +93,11 @@ def costs(index: Index, prices: Prices, by: By, wanted: UsedFilter, *, limit: in
         _move_to_requests(graph, found, behind, wanted)
     if by is By.DAY:
         ordered = sorted(found.items(), key=_by_day)
+    elif by is By.MONTH:
+        ordered = sorted(found.items(), key=_by_month)
     else:
         ordered = sorted(found.items(), key=_dearest)
-    if by is By.DAY and limit is not None:
+    if by in (By.DAY, By.MONTH) and limit is not None:
         shown = ordered[-limit:]
     else:
         shown = ordered[:limit]
@@ -145,6 +147,10 @@ def _sum(some: Iterable[Spending]) -> Spending:
 
 def _dearest(item: tuple[_Key, Spending]) -> tuple[int, int, str]:
     return -(item[1].cost_microusd or 0), -item[1].tokens, str(item[0])
+
+
+def _by_month(item: tuple[str | int, Spending]) -> str:
+    return str(item[0])
 
 
 def _by_day(item: tuple[_Key, Spending]) -> int:

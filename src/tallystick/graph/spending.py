@@ -39,6 +39,7 @@ class By(enum.StrEnum):
     MODEL = "model"
     AGENT = "agent"
     DAY = "day"
+    MONTH = "month"
     PROJECT = "project"
     REQUEST = "request"
 
@@ -48,6 +49,7 @@ _KEYS = {
     By.MODEL: "ifnull(s.model, '')",
     By.AGENT: "s.agent_id",
     By.DAY: f"s.at_us / {_HALF_HOUR_US * HALF_HOURS_A_DAY}",
+    By.MONTH: "strftime('%Y-%m', s.at_us / 1000000, 'unixepoch')",
     By.PROJECT: "(SELECT ifnull(q.cwd, '') FROM sessions q WHERE q.session_id = s.session_id)",
     By.REQUEST: "s.session_id || ':' || ifnull(s.request, 0)",
 }

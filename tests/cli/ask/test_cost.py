@@ -27,7 +27,7 @@ def test_what_was_spent_by_model(full: Path, tally: Tally) -> None:
     assert all(len(line) <= 120 for line in lines[:-2])
 
 
-@pytest.mark.parametrize("by", ["model", "session", "agent", "day", "project", "request"])
+@pytest.mark.parametrize("by", ["model", "session", "agent", "day", "month", "project", "request"])
 def test_each_way_of_asking_has_lines_that_come_to_the_total(full: Path, tally_json: TallyJson, by: str) -> None:
     found = tally_json("cost", "--by", by, "--limit", "1000")
     assert found["by"] == by
@@ -91,3 +91,11 @@ def test_text_of_agents_forges_no_line_and_moves_no_cursor(user: Path, tally: Ta
         assert not {"\x1b", "\x07", "\u202e"} & set(result.stdout.replace("\x1b[2m", "").replace("\x1b[0m", ""))
         assert len(result.stdout.splitlines()) == 4
         assert json.loads(tally("cost", "--by", by, "--json").stdout)["data"]["total"]["calls"] == 1
+
+
+def test_months_come_in_order(full: Path, tally_json: TallyJson) -> None:
+    found = tally_json("cost", "--month")
+    months = [row["key"] for row in found["rows"]]
+    assert found["by"] == "month"
+    assert months == sorted(months)
+    assert "2026-11" in months

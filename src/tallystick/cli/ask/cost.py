@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from tallystick.ask.cost import CostRow, Costs
 
 
-_WAYS = ("model", "session", "agent", "day", "project", "request")
+_WAYS = ("model", "session", "agent", "day", "month", "project", "request")
 _KEY = 44
 
 
@@ -40,6 +40,7 @@ class CostOptions(msgspec.Struct, frozen=True, kw_only=True):
 @click.command(cls=Command, example="tally cost --since 7d --by day\ntally cost a3f9 --by request")
 @click.argument("sessions", nargs=-1, metavar="[SESSION]...", shell_complete=completing.sessions)
 @click.option("--by", type=click.Choice(_WAYS), default="model", help="What each line counts.", show_default=True)
+@click.option("--month", "by", flag_value="month", help="One line a month: the same as --by month.")
 @time_option("--since", "Spending from this time on: 2026-11-21, 3h, today (UTC).")
 @until_option("Up to this time; a day that is named is included.")
 @click.option("--no-children", is_flag=True, help="Exclude the sub-agents of SESSION.")
