@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -26,8 +27,13 @@ def gathered(work: Work) -> Gathered:
     return gather(AGENT, Surroundings(user=work.user, project=work.project), root=work.user / "none")
 
 
+def ask_later(work: Work) -> Authors:
+    """Asked a minute after all that was done."""
+    return Authors(work.home, now=lambda: time.time() + 60)
+
+
 def authors(work: Work, ask: Authors | None = None) -> dict[str, Author | None]:
-    return {given.name: given.author for given in (ask or Authors(work.home))(gathered(work)).given}
+    return {given.name: given.author for given in (ask or ask_later(work))(gathered(work)).given}
 
 
 def test_a_text_that_a_session_wrote_names_its_call(work: Work) -> None:
@@ -44,7 +50,7 @@ def test_a_text_that_was_changed_since_is_from_outside(work: Work) -> None:
 
 
 def test_a_text_that_no_one_recorded_is_from_outside_and_a_later_version_of_a_session_is_its_own(work: Work) -> None:
-    ask = Authors(work.home)
+    ask = ask_later(work)
     work.write("CLAUDE.md", "mine\n")
     assert authors(work, ask)["project:CLAUDE.md"] == Author(by=By.OUTSIDE)
     work.wrote("CLAUDE.md", "its\n")
@@ -100,7 +106,7 @@ def test_what_cannot_be_read_has_an_unknown_author_and_settings_have_none(work: 
 def test_an_index_that_is_behind_is_waited_for(work: Work) -> None:
     work.write("CLAUDE.md", "be brief\n")
     asked: list[float] = []
-    found = authors(work, Authors(work.home, lambda: len(asked) == 3, asked.append))
+    found = authors(work, Authors(work.home, lambda: len(asked) == 3, asked.append, lambda: time.time() + 60))
     assert (found["project:CLAUDE.md"], len(asked)) == (Author(by=By.OUTSIDE), 3)
 
 
@@ -114,3 +120,8 @@ def test_without_an_index_no_session_is_an_author(work: Work) -> None:
     work.wrote("CLAUDE.md", "be brief\n")
     work.home.graph.write_bytes(b"no database")
     assert authors(work)["project:CLAUDE.md"] == Author(by=By.OUTSIDE)
+
+
+def test_a_file_written_just_now_may_be_of_a_call_that_is_not_sealed_yet(work: Work) -> None:
+    work.write("CLAUDE.md", "be brief\n")
+    assert authors(work, Authors(work.home))["project:CLAUDE.md"] == Author(by=By.UNKNOWN)

@@ -31,6 +31,8 @@ _MOST_KNOWN = 4096
 _PATIENCE_S = 0.2
 _LONGEST_WAIT_S = 2.0
 _AGAIN_S = 0.05
+_SEALED_S = 5.0
+"""So long after a call its step is sealed."""
 
 _Key = tuple[str, str]
 
@@ -43,11 +45,13 @@ class Authors:
         home: Home,
         is_current: Callable[[], bool] = lambda: True,
         sleep: Callable[[float], object] = time.sleep,
+        now: Callable[[], float] = time.time,
     ) -> None:
         """Ask the index of a store. is_current: whether it has all that was sealed."""
         self._home = home
         self._is_current = is_current
         self._sleep = sleep
+        self._now = now
         self._known: OrderedDict[_Key, Author] = OrderedDict()
 
     def __call__(self, gathered: Gathered) -> Gathered:
@@ -67,9 +71,16 @@ class Authors:
         if known is not None:
             return known
         found = _in_git(*key)
-        if found.by is By.OUTSIDE and not is_current:
+        if found.by is By.OUTSIDE and not (is_current and self._is_settled(key)):
             return Author(by=By.UNKNOWN)
         return found
+
+    def _is_settled(self, key: _Key) -> bool:
+        """Whether a file was changed so long ago that a call which did it is sealed."""
+        try:
+            return self._now() - Path(key[0]).stat().st_ctime >= _SEALED_S
+        except OSError:
+            return False
 
     def _wait(self) -> bool:
         """Wait for the index, but not for long; whether it has all."""
