@@ -26,7 +26,14 @@ _NOT_ASKED = (
     "Caveat: The messages below were generated",
     "<user-memory-input>",
 )
-_DONE = ("<task-notification", "<agent-notification", "<background-task", "<bash-notification", "<monitor-event")
+_DONE = (
+    '{"task_id":',
+    "<task-notification",
+    "<agent-notification",
+    "<background-task",
+    "<bash-notification",
+    "<monitor-event",
+)
 _SAID = "he user said:\n"
 _REFUSED = (
     "The user doesn't want to",

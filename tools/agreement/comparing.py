@@ -131,9 +131,9 @@ class Comparison:
 
 def _same(ours: str, theirs: str) -> bool:
     """Whether two texts say the same, but for white space and what was hidden or cut."""
-    one, other = " ".join(ours.split())[:_LOOKED_AT], " ".join(theirs.split())[:_LOOKED_AT]
-    shown = one.partition(OPEN)[0]
-    return one == other or (shown != one and other.startswith(shown))
+    shown = " ".join(ours.partition(OPEN)[0].split())[:_LOOKED_AT]
+    other = " ".join(theirs.split())[:_LOOKED_AT]
+    return shown == other or (OPEN in ours and other.startswith(shown))
 
 
 def _is_among(path: str, recorded: Recorded, call: Call) -> bool:

@@ -202,3 +202,10 @@ def test_a_prompt_that_an_attachment_shows_is_recorded_once(is_shown_first: bool
     leaves = [shows, queue("remove")] if is_shown_first else [queue("remove"), shows]
     events = read(user("u1", None, "go"), queue("enqueue", "also the docs"), *leaves, assistant("a1", "t1", "Sure."))
     assert [step.source_id for step in steps_of(events) if step.type == "user"] == ["u1", "t1"]
+
+
+def test_news_of_a_task_that_leaves_the_queue_is_no_prompt() -> None:
+    news = '{"task_id":"b1","description":"tests","status":"completed"}'
+    events = read(user("u1", None, "go"), queue("enqueue", news), queue("remove"), assistant("a1", "u1", "Sure."))
+    (told,) = [step for step in steps_of(events) if step.values.get("content.text") == news]
+    assert (told.meta["origin"], told.opens_request) == ("notification", False)

@@ -27,6 +27,9 @@ _ENVELOPE = frozenset(words("claude-code", "envelope"))
 _BEGINNINGS = tuple(names("claude-code", "openings").items())
 """How prompts begin that no human typed, and where they come from."""
 
+_QUEUED = tuple(names("claude-code", "queued").items())
+"""How texts begin that waited in the queue, and no human typed."""
+
 _ASKS = tuple(names("claude-code", "asks").items())
 """How requests begin that are of another kind than a prompt."""
 
@@ -76,7 +79,7 @@ def prompt_meta(line: dict[str, Json], origin: str | None, text: str) -> dict[st
 def queued_text_origin(text: str) -> str | None:
     """Where a text comes from that waited in the queue; None for a prompt that a human typed."""
     start = text[:120].lstrip()
-    return next((origin for beginning, origin in _BEGINNINGS if start.startswith(beginning)), None)
+    return next((origin for beginning, origin in (*_BEGINNINGS, *_QUEUED) if start.startswith(beginning)), None)
 
 
 def queued_origin(attachment: dict[str, Json]) -> str | None:
