@@ -223,6 +223,19 @@ def test_what_is_not_there_is_not_found(store: FileStore) -> None:
         store.append("nothing", said())
 
 
+def test_the_sessions_of_a_folder_are_its_files_of_either_form(store: FileStore) -> None:
+    assert store.sessions() == []
+    for name in ("b.jsonl", "a.json", "a.jsonl", "a.jsonl.torn", "notes.md", "-x.jsonl"):
+        store.folder.joinpath(name).touch()
+    assert store.sessions() == ["a", "b"]
+
+
+def test_a_folder_that_cannot_be_read_says_so(store: FileStore) -> None:
+    store.folder.rmdir()
+    with pytest.raises(JournalError, match="cannot read the folder"):
+        store.sessions()
+
+
 def test_a_folder_that_cannot_be_made_says_so(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(JournalError, match="cannot make the folder"):

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from tallystick.errors import JournalError, NotFoundError
@@ -316,6 +317,7 @@ def test_what_json_cannot_hold_stops_nobody(manager: SessionManager) -> None:
     assert (second["path"], second["nan"], second["big"]) == ("/x", "\x10tally:nan", 2**80)
 
 
+REFUSED = ("success", "timestamp")
 ODD: tuple[Any, ...] = (None, 5, "x", [], [1], {"a": 1}, True, 1.5, 2**70, b"\xff", [{"block_id": "b1"}])
 
 
@@ -323,13 +325,13 @@ def test_members_of_another_kind_than_they_should_be_stop_nobody(manager: Sessio
     session = manager.create("w")
     added = 0
     for odd in ODD:
-        for name in sorted({*Event.__struct_fields__, "unheard-of", "_type", "status"} - {"extra"}):
+        for name in sorted({*Event.__struct_fields__, "unheard-of", "_type", "status"} - {"extra", *REFUSED}):
             added += session.add_event({"type": "user", name: odd}) > 0
         for name in sorted(EventMeta.__struct_fields__):
-            added += session.add_event({"type": "user", "meta": {name: odd}}) > 0
+            added += session.add_event({"type": "user", "meta": {name.rstrip("_"): odd}}) > 0
             added += session.add_event(Event(type="user", meta=EventMeta(**{name: odd}))) > 0
     session.flush()
-    expected = len(ODD) * (len(Event.__struct_fields__) + 2 + 2 * len(EventMeta.__struct_fields__))
+    expected = len(ODD) * (len(Event.__struct_fields__) + 2 - len(REFUSED) + 2 * len(EventMeta.__struct_fields__))
     assert added == len(session.events) == expected
 
 
@@ -429,13 +431,56 @@ def test_a_forked_child_adds_to_the_session_that_it_inherits(manager: SessionMan
 # Small things ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("given_", ["yesterday", 5, "\x1b[2J"])
-def test_what_is_no_time_is_kept_beside_one(manager: SessionManager, given_: Any) -> None:
+@pytest.mark.parametrize(
+    ("members", "message"),
+    [
+        ({"success": "yes"}, "success is True, False or None"),
+        ({"timestamp": "2026-02-31T09:00:00Z"}, "is not a time"),
+        ({"timestamp": 5}, "is not a time"),
+    ],
+)
+def test_a_success_and_a_date_that_cannot_be_are_refused_alike_by_both_stores(
+    manager: SessionManager, members: dict[str, Any], message: str
+) -> None:
     session = manager.create("w")
-    session.add_event(Event(type="user", timestamp=given_))
-    [event] = session.events
-    assert event.extra == {"timestamp_text": str(given_)}
-    assert re.fullmatch(r"20\d\d-.*Z", event.timestamp)
+    made = msgspec.structs.replace(Event(type="user"), **members)
+    for given_ in ({"type": "user", **members}, made):
+        with pytest.raises(ValueError, match=message):
+            session.add_event(given_)
+    assert len(session.events) == 0
+
+
+def test_a_misspelt_member_type_or_status_is_refused_by_both_stores(manager: SessionManager) -> None:
+    session = manager.create("w")
+    with pytest.raises(TypeError, match="did you mean 'content'"):
+        session.add_event(type="user", conten="x")
+    with pytest.raises(ValueError, match="did you mean 'user'"):
+        session.add_event(type="usr")
+    with pytest.raises(ValueError, match="did you mean 'complete'"):
+        session.status = "completed"
+    assert (session.status, len(session.events)) == ("running", 0)
+
+
+def test_an_exception_as_the_error_of_an_event_keeps_its_type_and_message(manager: SessionManager) -> None:
+    session = manager.create("w")
+    error: Any = FileNotFoundError("no CHANGES.md")
+    session.add_event(Event(type="tool_result", error=error))
+    session.add_event(type="tool_result", error=error)
+    assert [event.error for event in session.events] == ["FileNotFoundError: no CHANGES.md"] * 2
+
+
+def test_the_sessions_of_a_store_are_listed_newest_first(manager: SessionManager) -> None:
+    assert manager.list() == []
+    times = ("2026-03-25T09:00:00Z", "2026-03-25T09:30:00+02:00", "2026-03-25T11:00:00.5Z")
+    for number, time in enumerate(times):
+        log = Log(id=f"s{number}", workflow_name=f"w{number}", status="running", created_at=time)
+        manager.store.create(log)
+    newest = manager.get("s2")
+    newest.add_event(Event(type="user"))
+    newest.status = "complete"
+    manager.update(newest)
+    found = [(session.id, session.status, session.workflow_name, len(session.events)) for session in manager.list()]
+    assert found == [("s2", "complete", "w2", 1), ("s0", "running", "w0", 0), ("s1", "running", "w1", 0)]
 
 
 def test_a_journal_is_the_store_where_none_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

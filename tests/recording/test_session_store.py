@@ -10,7 +10,7 @@ import pytest
 
 from tallystick.journal.headless import FileStore
 from tallystick.recording.session_journal import JournalStore
-from tallystick.recording.session_log import SessionManager
+from tallystick.recording.session_log import FileManager, SessionManager
 from tallystick.sessions.session_log import Event
 
 
@@ -98,3 +98,13 @@ def test_the_events_of_a_moment_stay_what_they_were(manager: SessionManager) -> 
     session.add_event(Event(type="user", content="b"))
     assert ([event.content for event in before], len(session.events)) == (["a"], 2)
     assert session.events[1:] == [session.events[-1]]
+
+
+def test_a_file_that_cannot_be_read_is_left_out_of_the_list_and_logged(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with FileManager(tmp_path) as manager:
+        session = manager.create("w")
+        tmp_path.joinpath("notes.json").write_text("[1]")
+        assert [found.id for found in manager.list()] == [session.id]
+    assert "session notes is not listed" in caplog.text

@@ -15,7 +15,7 @@ from tallystick.graph.glossary import TableMeaning, glossary
 from tallystick.graph.journals import Depth
 from tallystick.graph.sql import Answer, QuestionError, ask, names
 from tallystick.journal.home import Home
-from tallystick.workspace.did_you_mean import nearest
+from tallystick.model.did_you_mean import nearest
 from tallystick.workspace.indexing import open_index
 
 _SEARCHES = re.compile(r"\bsearch\b", re.IGNORECASE)

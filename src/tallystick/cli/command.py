@@ -161,7 +161,7 @@ class Group(click.Group):
             click.UsageError: the command does not exist; the message has the nearest names.
         """
         if args and args[0] not in self.lazy and not args[0].startswith("-") and not ctx.resilient_parsing:
-            from tallystick.workspace.did_you_mean import nearest
+            from tallystick.model.did_you_mean import nearest
 
             raise click.UsageError(f"no command {args[0]!r}{nearest(args[0], self.lazy)}", ctx)
         return super().resolve_command(ctx, args)

@@ -26,6 +26,7 @@ from tallystick.guard.policies import (
 from tallystick.guard.real_work import OnRealWork, by_rule
 from tallystick.journal.home import Home
 from tallystick.model.decision import Effect
+from tallystick.model.did_you_mean import nearest
 from tallystick.policy import kinds, risks
 from tallystick.policy.cedar.engine import PolicySet
 from tallystick.policy.cedar.parsing import Rule, policies_in, unmatchable, words_asked
@@ -38,7 +39,6 @@ from tallystick.policy.protected.places import Kind
 from tallystick.policy.settings import Limits, OutsideWrites, Profile
 from tallystick.policy.taint import flows
 from tallystick.policy.world import Maker, Marker, Trust
-from tallystick.workspace.did_you_mean import nearest
 from tallystick.workspace.settings import PACKS
 
 

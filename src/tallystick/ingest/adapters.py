@@ -10,7 +10,7 @@ from typing import cast
 from tallystick.agents import Adapter
 from tallystick.agents import adapters as own_adapters
 from tallystick.errors import SourceError, UsageError
-from tallystick.workspace.did_you_mean import nearest
+from tallystick.model.did_you_mean import nearest
 from tallystick.workspace.entry_points import entry_points
 
 

@@ -79,6 +79,18 @@ class FileStore:
         """
         return self._told(session, read_log(self._existing(session), opener=open_to_read))
 
+    def sessions(self) -> list[str]:
+        """The ids of the sessions in the folder, as the names of their files say them.
+
+        Raises:
+            JournalError: the folder cannot be read.
+        """
+        try:
+            names = [path.stem for path in self.folder.iterdir() if path.suffix in _ENDS]
+        except OSError as error:
+            raise JournalError(f"cannot read the folder {self.folder}: {error.strerror or error}") from error
+        return sorted({name for name in names if _ID.match(name)})
+
     def reader(self, session: str) -> FileReader:
         """What reads a session as it grows. Raises NotFoundError: no file has it."""
         self._existing(session)

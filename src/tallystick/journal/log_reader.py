@@ -12,6 +12,8 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
+import msgspec
+
 from tallystick.errors import JournalError, NotFoundError
 from tallystick.journal.lines import LineFile
 from tallystick.sessions.session_events import Events
@@ -77,7 +79,7 @@ class LogReader(abc.ABC):
             if self._is_plain:
                 return self._members()
             whole = self._whole()
-            return Log(**{name: getattr(whole, name) for name in Log.__struct_fields__ if name != "events"})
+            return msgspec.structs.replace(whole, events=())
 
     def whole(self) -> Log:
         """The session with all its events, read now. Raises what `log` raises."""

@@ -40,6 +40,10 @@ class SessionKeys:
             self.look_again()
         return self._by_key.get((agent, source_session))
 
+    def of_agent(self, agent: str) -> list[str]:
+        """The ids that an agent gave its sessions, as far as this has looked."""
+        return sorted(session for name, session in self._by_key if name == agent)
+
     def known(self, key: Key) -> SessionId | None:
         """The journal with a key, as far as this has looked."""
         return self._by_key.get(key)

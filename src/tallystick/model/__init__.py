@@ -2,6 +2,7 @@
 
 __all__ = [
     "decision",
+    "did_you_mean",
     "effect",
     "grant",
     "ids",

@@ -35,6 +35,7 @@ from tallystick.scrubbing.members import scrub_members
 from tallystick.seal.tagged import json_of
 from tallystick.sessions.session_changes import changes
 from tallystick.sessions.session_log import Log
+from tallystick.sessions.session_spelling import as_read
 from tallystick.sessions.session_words import Status
 from tallystick.workspace.settings import read_setting
 
@@ -127,6 +128,11 @@ class JournalStore:
         """
         return self.reader(session).whole()
 
+    def sessions(self) -> list[str]:
+        """The ids of all sessions of this agent in the store, also of those that were imported."""
+        self._keys.look_again()
+        return self._keys.of_agent(NAME)
+
     def reader(self, session: str) -> JournalReader:
         """What reads a session as it grows. Raises NotFoundError: it is not recorded."""
         sid = self._keys.find(NAME, session)
@@ -214,7 +220,7 @@ class JournalStore:
         with self._locked(name) as (record, live):
             now: dict[str, Json] = {name: json_of(getattr(log, name)) for name in _STATE}
             if since is not None:
-                kept = Log(status=_standing(record, live), **live.state)
+                kept = as_read(Log, {"status": _standing(record, live), **live.state})
                 log = changes(_said(since), _said(log)).apply(kept)
                 now = {name: getattr(log, name) for name in _STATE}
             changed = {name: value for name, value in now.items() if value != live.state[name]}

@@ -6,6 +6,7 @@ what `start`, `flush` and `close` promise. Must not know how a store keeps event
 
 from __future__ import annotations
 
+import builtins
 import json
 import logging
 import os
@@ -13,6 +14,7 @@ import secrets
 import threading
 from collections import deque
 from collections.abc import Callable, Mapping
+from datetime import datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -31,7 +33,8 @@ from tallystick.recording.session_times import now_text, timed
 from tallystick.scrubbing.members import scrub_members
 from tallystick.sessions.session_changes import MAPS, changes
 from tallystick.sessions.session_events import Events, Listed
-from tallystick.sessions.session_log import Event, EventMeta, Log, TaintNode, event_from, safe_members
+from tallystick.sessions.session_log import Event, EventMeta, Log, TaintNode, event_from, refuse_misspelt, safe_members
+from tallystick.sessions.session_spelling import as_read, error_text, status, success
 from tallystick.sessions.session_taint import Blocks
 from tallystick.sessions.session_words import Status
 
@@ -54,7 +57,7 @@ class Session:
         self.id = log.id or secrets.token_hex(16)
         self.workflow_name = log.workflow_name
         self.inputs, self.state, self.outputs = dict(log.inputs), dict(log.state), dict(log.outputs)
-        self.status: str = log.status or Status.RUNNING
+        self._status: str = log.status or Status.RUNNING
         self.result, self.error = log.result, log.error
         self.created_at = log.created_at or now_text()
         self.updated_at = log.updated_at or self.created_at
@@ -103,6 +106,15 @@ class Session:
     # Members --------------------------------------------------------------------------------------------------------
 
     @property
+    def status(self) -> str:
+        """How it stands: one of Status. To set another one raises ValueError; one that a file has is kept."""
+        return self._status
+
+    @status.setter
+    def status(self, word: str) -> None:
+        self._status = status(word)
+
+    @property
     def events(self) -> Events:
         """The events so far, no matter who added them. What is new is looked at, and events are read when asked for."""
         store = self._here()._store
@@ -126,16 +138,10 @@ class Session:
 
     def as_log(self) -> Log:
         """The session's own members as a value, without events."""
-        return Log(
-            id=self.id,
-            workflow_name=self.workflow_name,
-            **{name: _as_json(getattr(self, name)) for name in MAPS},
-            status=str(self.status),
-            result=_as_text(self.result),
-            error=_as_text(self.error),
-            created_at=self.created_at,
-            updated_at=self.updated_at,
-        )
+        members = {name: getattr(self, name) for name in ("id", "workflow_name", "created_at", "updated_at")}
+        members |= {name: _as_json(getattr(self, name)) for name in MAPS}
+        members |= {"status": str(self.status), "result": _as_text(self.result), "error": _as_text(self.error)}
+        return as_read(Log, members)
 
     # Adding ---------------------------------------------------------------------------------------------------------
 
@@ -177,6 +183,9 @@ class Session:
 
         It survives the death of the process when this returns, and a loss of power after `flush`. An event that the store
         refuses for now gets no number (0) and is kept for the next attempt: nothing is raised here, `flush` and `close` do.
+
+        Raises:
+            TypeError: a member is misspelt. ValueError: the type is; or the time or the success is not one.
         """
         with self._here()._adding:
             made = self._event(event, members)
@@ -194,7 +203,10 @@ class Session:
     def _event(self, event: Event | Mapping[str, Json] | None, members: Mapping[str, Json]) -> Event:
         if not isinstance(event, Event) or members or not isinstance(event.meta, EventMeta | None):
             given = safe_members(event, foreign=plain) if isinstance(event, Event) else event or {}
-            event = event_from({**given, **members}) or Event(type="")
+            said = {**given, **members}
+            refuse_misspelt(said)
+            event = event_from({**said, "error": error_text(said.get("error"))}) or Event(type="")
+        success(event.success)
         try:
             return self._blocks.placed(timed(event))
         except (AttributeError, TypeError):  # a lineage of other things than nodes: as JSON it is kept all the same
@@ -352,8 +364,7 @@ def _as_json(values: Any) -> Json:
 
 def _as_text(value: Any) -> str:
     """What a program says in place of a text, as one: an exception by its class and what it says, anything else as JSON."""
-    if isinstance(value, BaseException):
-        return f"{type(value).__name__}: {value}"
+    value = error_text(value)
     made = _as_json(value) if value is not None else ""
     return made if isinstance(made, str) else json.dumps(made, ensure_ascii=False)
 
@@ -369,6 +380,14 @@ def _nothing() -> None:
 
 def _state(log: Log) -> Log:
     return msgspec.structs.replace(log, created_at="", updated_at="")
+
+
+def _moment(time: str) -> float:
+    """A time as a number, to order sessions by; one that is not a time comes first."""
+    try:
+        return datetime.fromisoformat(time).timestamp()
+    except (ValueError, OverflowError):
+        return 0.0
 
 
 class SessionManager:
@@ -410,6 +429,16 @@ class SessionManager:
         """A session of the store, to look at or to go on with. Raises NotFoundError: it is not there."""
         reader = self.store.reader(session)
         return self._attached(Session(reader.log()), reader)
+
+    def list(self) -> builtins.list[Session]:
+        """The sessions of the store, the newest first. One that cannot be read is left out, and the program's log says so."""
+        found = []
+        for name in self.store.sessions():
+            try:
+                found.append(self.get(name))
+            except TallystickError as error:
+                _logger.warning("session %s is not listed: %s", name[:80], error)
+        return sorted(found, key=lambda session: (_moment(session.created_at), session.id), reverse=True)
 
     def _attached(self, session: Session, reader: Reader | None = None) -> Session:
         session.attach(self.store, self.noted, reader)

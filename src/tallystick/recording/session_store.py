@@ -5,7 +5,7 @@ Owns the Protocol. FileStore keeps sessions as files of the agent's format, Jour
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Protocol
 
 from tallystick.model.step import Json
@@ -37,6 +37,9 @@ class Store(Protocol):
 
     def load(self, session: str) -> Log:
         """The session with all its events. Raises NotFoundError: it is not there."""
+
+    def sessions(self) -> Collection[str]:
+        """The ids of all its sessions."""
 
     def reader(self, session: str) -> Reader:
         """What reads the session. Raises NotFoundError: it is not there."""

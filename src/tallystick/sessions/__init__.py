@@ -20,6 +20,7 @@ __all__ = [
     "session_events",
     "session_log",
     "session_reading",
+    "session_spelling",
     "session_taint",
     "session_words",
     "shadow",

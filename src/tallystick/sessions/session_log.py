@@ -16,6 +16,7 @@ import msgspec
 
 from tallystick.model.step import Json
 from tallystick.seal.tagged import json_members
+from tallystick.sessions.session_spelling import Spelled, as_read, refuse_misspelt_members
 
 NO_TIME = "0001-01-01T00:00:00Z"
 """A time that is not there, as the agent writes it."""
@@ -23,7 +24,7 @@ _DEEPEST_LINEAGE = 50
 _TEXTS = frozenset(("type", "corr_id", "agent", "agent_role", "goal", "step", "content", "tool", "error"))
 
 
-class TaintNode(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class TaintNode(msgspec.Struct, metaclass=Spelled, frozen=True, kw_only=True, omit_defaults=True):
     """A block of content that came from outside, and the blocks that it was made of."""
 
     block_id: str = ""
@@ -37,7 +38,9 @@ class TaintNode(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     extra: Mapping[str, Json] = {}
 
 
-class EventMeta(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, rename={"pass_": "pass"}):
+class EventMeta(
+    msgspec.Struct, metaclass=Spelled, frozen=True, kw_only=True, omit_defaults=True, rename={"pass_": "pass"}
+):
     """What the type of an event has of its own. What is empty, zero or false is not written."""
 
     phase: str = ""
@@ -105,7 +108,7 @@ class EventMeta(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, r
         )
 
 
-class Event(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Event(msgspec.Struct, metaclass=Spelled, frozen=True, kw_only=True, omit_defaults=True):
     """One event. `seq` and, where it is empty, `timestamp` are filled in by the session that it is added to."""
 
     type: str
@@ -130,7 +133,7 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     extra: Mapping[str, Json] = {}
 
 
-class Message(msgspec.Struct, frozen=True, kw_only=True):
+class Message(msgspec.Struct, metaclass=Spelled, frozen=True, kw_only=True):
     """A message of a conversation: kept for programs that use it, in no file of today."""
 
     role: str
@@ -140,7 +143,7 @@ class Message(msgspec.Struct, frozen=True, kw_only=True):
     timestamp: str = ""
 
 
-class ToolCall(msgspec.Struct, frozen=True, kw_only=True):
+class ToolCall(msgspec.Struct, metaclass=Spelled, frozen=True, kw_only=True):
     """A tool call as a whole: kept for programs that use it, in no file of today."""
 
     id: str
@@ -154,7 +157,7 @@ class ToolCall(msgspec.Struct, frozen=True, kw_only=True):
     timestamp: str = ""
 
 
-class Log(msgspec.Struct, frozen=True, kw_only=True):
+class Log(msgspec.Struct, metaclass=Spelled, frozen=True, kw_only=True):
     """A session unchanged in a store."""
 
     id: str = ""
@@ -170,7 +173,7 @@ class Log(msgspec.Struct, frozen=True, kw_only=True):
     updated_at: str = ""
 
 
-class JSONLRecord(msgspec.Struct, frozen=True, kw_only=True, rename={"record_type": "_type"}):
+class JSONLRecord(msgspec.Struct, metaclass=Spelled, frozen=True, kw_only=True, rename={"record_type": "_type"}):
     """One line of a file: a header, an event or a footer, each with the members that it has."""
 
     record_type: str
@@ -307,12 +310,12 @@ def record_from(members: Mapping[str, Json]) -> JSONLRecord | None:
         event = event_from(members)
         if event is None:
             return None
-        return JSONLRecord(record_type="event", event=event)
+        return as_read(JSONLRecord, {"record_type": kind, "event": event})
     if kind not in ("header", "footer"):
         return None
     fitting = _frame(JSONLRecord, folded)
     fitting.pop("event", None)
-    return JSONLRecord(**fitting)
+    return as_read(JSONLRecord, fitting)
 
 
 def _frame(struct: type[msgspec.Struct], members: Mapping[str, Json]) -> dict[str, Any]:
@@ -344,7 +347,18 @@ def event_from(members: Mapping[str, Json]) -> Event | None:
         fitting["meta"] = _meta_from(fitting["meta"])
     if is_no_time(fitting.get("timestamp", "")):
         del fitting["timestamp"]
-    return Event(**{"type": "", **fitting}, extra=extra)
+    return as_read(Event, {"type": "", **fitting, "extra": extra})
+
+
+def refuse_misspelt(members: Mapping[str, Any]) -> None:
+    """Refuse what a program gave as an event, in JSON's names, where a name or word is nearly one that is known.
+
+    Raises:
+        TypeError: a member is. ValueError: the type is; or a time or a success is not one.
+    """
+    refuse_misspelt_members(Event, members, _FRAME)
+    if isinstance(meta := members.get("meta"), dict):
+        refuse_misspelt_members(EventMeta, meta)
 
 
 def _meta_from(members: Mapping[str, Json]) -> EventMeta:
@@ -355,7 +369,7 @@ def _meta_from(members: Mapping[str, Json]) -> EventMeta:
             extra["taint_lineage"] = list(fitting.pop("taint_lineage"))
         else:
             fitting["taint_lineage"] = nodes
-    return EventMeta(**fitting, extra=extra)
+    return as_read(EventMeta, {**fitting, "extra": extra})
 
 
 def _nodes_from(items: Json, deepest: int) -> tuple[TaintNode, ...] | None:
@@ -371,7 +385,7 @@ def _nodes_from(items: Json, deepest: int) -> tuple[TaintNode, ...] | None:
         below = _nodes_from(fitting.get("tainted_by", ()), deepest - 1)
         if below is None or not fitting:
             return None
-        nodes.append(TaintNode(**{**fitting, "tainted_by": below}, extra=extra))
+        nodes.append(as_read(TaintNode, {**fitting, "tainted_by": below, "extra": extra}))
     return tuple(nodes)
 
 

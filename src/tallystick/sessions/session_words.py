@@ -52,6 +52,14 @@ class Status(enum.StrEnum):
     FAILED = "failed"
 
 
+class RecordType(enum.StrEnum):
+    """What a line of a file is: `_type`."""
+
+    HEADER = "header"
+    EVENT = "event"
+    FOOTER = "footer"
+
+
 class Phase(enum.StrEnum):
     """`meta.phase` of the four phase events."""
 

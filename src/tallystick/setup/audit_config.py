@@ -34,13 +34,13 @@ from tallystick.capture.audit_files import AuditedFile, files_below, linked_fold
 from tallystick.capture.surroundings import Surroundings
 from tallystick.catalog.agents import AGENTS, Base, Kind, Place
 from tallystick.errors import FormatError, UsageError
+from tallystick.model.did_you_mean import nearest
 from tallystick.model.step import Json
 from tallystick.scrubbing.budget import Counts
 from tallystick.scrubbing.finding import scrub_text
 from tallystick.scrubbing.json_values import scrub_json
 from tallystick.scrubbing.markers import CLOSE, OPEN
 from tallystick.setup.agents import TRACES, find_agent
-from tallystick.workspace.did_you_mean import nearest
 
 ENVIRONMENT = "environment"
 """Stands for the file where a variable of the environment is meant."""

@@ -36,8 +36,8 @@ from tallystick.errors import FormatError, JournalError, SourceError, UsageError
 from tallystick.journal.durable import replace_file
 from tallystick.journal.home import Home
 from tallystick.journal.keys import spool_key
+from tallystick.model.did_you_mean import nearest
 from tallystick.setup.backups import Backup, changed_files, digest, forget, keep, read_backup, read_before
-from tallystick.workspace.did_you_mean import nearest
 from tallystick.workspace.settings import read_setting
 
 _T = TypeVar("_T")

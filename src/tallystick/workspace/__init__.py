@@ -2,7 +2,6 @@
 
 __all__ = [
     "completing",
-    "did_you_mean",
     "entry_points",
     "file_guards",
     "file_stat_key",

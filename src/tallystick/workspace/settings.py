@@ -14,7 +14,7 @@ import msgspec
 from tallystick.errors import FormatError, JournalError, UsageError
 from tallystick.journal.home import Home
 from tallystick.journal.opening import read_whole
-from tallystick.workspace.did_you_mean import nearest
+from tallystick.model.did_you_mean import nearest
 
 Value: TypeAlias = str | int | tuple[str, ...]
 

@@ -1,6 +1,6 @@
 """What was probably meant."""
 
-from tallystick.workspace.did_you_mean import nearest
+from tallystick.model.did_you_mean import nearest
 
 
 def test_a_near_word_is_offered_and_a_far_one_is_not() -> None:
