@@ -65,7 +65,7 @@ def hits(graph: Graph, text: str, wanted: SearchFilter | None = None) -> tuple[H
 
 def places(graph: Graph, text: str, wanted: SearchFilter | None = None) -> set[tuple[str, int]]:
     names = {ONE.sid: "one", TWO.sid: "two"}
-    return {(names[hit.step.session], hit.step.n) for hit in hits(graph, text, wanted)}
+    return {(names[hit.step.session], hit.step.n) for hit in hits(graph, text, wanted) if not hit.partial}
 
 
 @pytest.mark.parametrize(
@@ -82,6 +82,15 @@ def places(graph: Graph, text: str, wanted: SearchFilter | None = None) -> set[t
         ("parse*", {("one", 1), ("one", 2), ("one", 3), ("one", 4), ("one", 6), ("two", 1)}),
         ('"parse li"*', {("one", 3), ("one", 4)}),
         ("8080", {("one", 3)}),
+        ("parsers", {("one", 1), ("one", 2), ("one", 6), ("two", 1)}),
+        ("failing", {("one", 2)}),
+        ("fixes looking", set()),
+        ("looked", {("one", 2)}),
+        ('"parsing lines"', {("one", 3), ("one", 4)}),
+        ("parse_lines", {("one", 3), ("one", 4)}),
+        ("pleasi*", {("one", 1)}),
+        ("please* parse*", {("one", 1)}),
+        ("pleasx*", set()),
         ("exit", {("one", 4)}),
         ("look thinking", set()),
         ("look fails", {("one", 2)}),
@@ -158,6 +167,42 @@ def test_one_is_told_in_which_order_steps_are(index: Graph, monkeypatch: pytest.
     monkeypatch.setattr("tallystick.graph.search.MOST_RANKED", 3)
     assert search(index, "parser", SearchFilter(), READ).order is Order.NEWEST
     assert search(index, "needle", SearchFilter(), READ).order is Order.BEST
+
+
+def test_the_best_of_those_with_some_of_the_words_follow(index: Graph) -> None:
+    found = hits(index, "needle grep parser")
+    assert [hit.partial for hit in found] == [True] * len(found)
+    assert found[0].step.n in (3, 5)  # the rare words count for more
+    by_step = {hit.step.n: hit for hit in found if hit.step.session == ONE.sid}
+    assert by_step[5].missing == ("grep", "parser")
+    assert by_step[3].missing == ("needle", "parser")
+    assert [part.text for part in by_step[5].snippet if part.hit] == ["needle"]
+    whole, *rest = hits(index, "look fails again")[:1] + hits(index, "look fails")
+    assert whole.partial
+    assert [(hit.step.n, hit.partial, hit.missing) for hit in rest][:1] == [(2, False, ())]
+
+
+def test_no_partial_match_takes_the_place_of_a_whole_one(index: Graph, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tallystick.graph.search.FEW", 2)
+    for limit, partial in ((0, []), (1, [False]), (2, [False, True]), (9, [False, True])):
+        assert [hit.partial for hit in hits(index, "needle x", SearchFilter(limit=limit))] in (partial, [False])
+        assert [hit.partial for hit in hits(index, "fix parser", SearchFilter(limit=limit))] == partial
+    assert [hit.partial for hit in hits(index, "parser the")] == [False] * 3
+
+
+def test_a_partial_match_is_within_the_filter(index: Graph) -> None:
+    wanted = SearchFilter(fields=("prompt",), session=TWO.sid)
+    assert [(hit.step.n, hit.partial, hit.missing) for hit in hits(index, "fix parser", wanted)] == [(1, True, ("fix",))]
+
+
+def test_words_too_common_to_be_ranked_find_no_more_than_can_be(index: Graph, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tallystick.graph.search.MOST_RANKED", 2)
+    assert [hit.step.n for hit in hits(index, "needle parser")] == [5]
+
+
+def test_a_partial_match_without_its_journal_does_not_say_what_is_missing(index: Graph) -> None:
+    result = search(index, "needle grep", SearchFilter(), lambda entry: None)
+    assert {(hit.partial, hit.missing, hit.snippet) for hit in result.hits} == {(True, (), ())}
 
 
 def test_what_failed_can_be_asked_for(index: Graph) -> None:
@@ -289,5 +334,9 @@ def test_every_word_of_a_step_finds_it(words: list[str]) -> None:
 def test_operators_of_the_index_are_words_like_others() -> None:
     assert match_expression("a OR b") == '"a" "OR" "b"'
     assert match_expression('output:x "y z"* w*') == '"output:x" "y z"* "w"*'
+    assert match_expression("a runni* b") == '"a" "b" AND ("runni"* OR "running" OR "runnings" OR "runnity" OR ' + (
+        '"runnities" OR "runnies" OR "runnion" OR "runnions" OR "runnible" OR "runnive" OR "runnize" OR "runnized" OR '
+        '"runnization")'
+    )
     assert match_expression("x", fields=("args", "error")) == '{args error} : ("x")'
     assert match_expression("?!") is None

@@ -15,8 +15,11 @@ from tallystick.model.recorded import Recorded
 COLUMNS = ("output", "text", "thinking", "args", "prompt", "error")
 """The columns of a document, in the order of the index."""
 
-TOKENIZER = "unicode61 remove_diacritics 2"
-"""How text is cut into words: at everything that is not a letter or digit; case and accents do not matter."""
+TOKENIZER = "porter unicode61 remove_diacritics 2"
+"""How text is cut into words: at everything that is not a letter or digit; case, accents and English endings do not matter.
+
+Names in code and paths are cut and stemmed in the same way where they stand and where they are asked for, so that they
+are found as they are written."""
 
 Document: TypeAlias = tuple[str | None, ...]
 """The text of each of COLUMNS; None where none exists."""

@@ -407,6 +407,6 @@ CREATE INDEX alerts_severity ON alerts (severity, created_at);
 -- taken out of such an index, so what must go takes the whole index with it, and the journals fill it again.
 CREATE VIRTUAL TABLE search USING fts5 (
     output, text, thinking, args, prompt, error,
-    content = '', tokenize = 'unicode61 remove_diacritics 2'
+    content = '', tokenize = 'porter unicode61 remove_diacritics 2'
 );
 INSERT INTO search (search, rank) VALUES ('hashsize', 8000000);  -- bytes held back before a piece of the index is written

@@ -9,11 +9,21 @@ from tests.cli.conftest import Tally, TallyJson
 
 def test_a_hit_is_shown_with_its_text(tally: Tally, full: Path) -> None:
     shown = tally("search", "forced", "pushes", "--tool", "Bash").stdout.splitlines()
-    assert len(shown) == 2
-    assert shown[0].endswith(":47  claude-code  tool_result  Bash  output")
-    assert shown[1] == (
+    assert len(shown) == 4
+    (at,) = (n for n, line in enumerate(shown) if line.endswith(":47  claude-code  tool_result  Bash  output"))
+    assert shown[at + 1] == (
         "    PreToolUse:Bash hook error: Forced pushes to main are not allowed in this project. Open a pull request."
     )
+
+
+def test_a_hit_with_some_of_the_words_says_which_it_does_not_have(
+    tally: Tally, tally_json: TallyJson, full: Path
+) -> None:
+    shown = tally("search", "forced", "zzzqqq", "--tool", "Bash").stdout.splitlines()
+    assert shown[0].endswith("  partial, without zzzqqq")
+    found = tally_json("search", "forced", "zzzqqq", "--tool", "Bash")["hits"]
+    assert {(hit["partial"], *hit["missing"]) for hit in found} == {(True, "zzzqqq")}
+    assert {hit["partial"] for hit in tally_json("search", "forced", "--tool", "Bash")["hits"]} == {False}
 
 
 def test_filters_fields_and_order(tally_json: TallyJson, full: Path) -> None:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from tallystick.graph.search import Hit, SearchResult
 
 _SNIPPET_COLUMNS = 400
+_MISSING_COLUMNS = 60
 _SPACES = re.compile(r"\s+")
 
 
@@ -63,7 +64,11 @@ class SearchOptions(msgspec.Struct, frozen=True, kw_only=True):
 @options_as(SearchOptions)
 @pass_run
 def search(run: Run, words: tuple[str, ...], options: SearchOptions) -> None:
-    """Find steps by the words in them. A step must contain all of them; "a phrase" and the beginning* of a word also work."""
+    """Find steps by the words in them.
+
+    A word is found in its forms too: `failing` finds "failed". "A phrase" and the beginning* of a word also work. Steps
+    with all the words come first; where they are few, the best of those with some of them follow, marked `partial`.
+    """
     from tallystick.ask.search import search as search_steps
     from tallystick.graph.journals import Depth
     from tallystick.graph.search import MOST_RANKED, Order, SearchFilter
@@ -98,7 +103,7 @@ def _result_text(found: SearchResult) -> Iterator[str]:
     if not found.hits:
         yield "nothing found"
     for hit in found.hits:
-        yield _head(hit)
+        yield _head(hit) + _missing(hit)
         yield f"    {_snippet(hit)}"
 
 
@@ -107,6 +112,16 @@ def _head(hit: Hit) -> str:
     when = one_line((entry.ts or entry.recorded or "")[:19].replace("T", " "))
     words = (when, f"{short(entry.session)}:{entry.n}", entry.agent, entry.type, entry.tool or "", hit.field or "")
     return click.style("  ".join(one_line(word) for word in words if word), dim=True)
+
+
+def _missing(hit: Hit) -> str:
+    """That a step has only some of the words, and which not."""
+    if not hit.partial:
+        return ""
+    without = ""
+    if hit.missing:
+        without = f", without {cut(one_line(' '.join(hit.missing)), _MISSING_COLUMNS)}"
+    return click.style(f"  partial{without}", fg="yellow")
 
 
 def _snippet(hit: Hit) -> str:
