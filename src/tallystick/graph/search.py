@@ -38,8 +38,7 @@ _TERM = re.compile(r'"([^"]*)"?(\*?)|([^\s"]+)')
 _LAST_WORD = re.compile(r"[^\W_]+$")
 _SHORTEST_FINISHED = 4
 _ENDINGS = tuple(
-    "ing ings ed es er ers ly ally ity ities ies ment ments ness ion ions ation ations ational able ible ance ence ive ful"
-    " ize ized ization".split()
+    ["ing", "ings", "ed", "es", "er", "ers", "ly", "ally", "ity", "ities", "ies", "ment", "ments", "ness", "ion", "ions", "ation", "ations", "ational", "able", "ible", "ance", "ence", "ive", "ful", "ize", "ized", "ization"]
 )
 _MOST_TERMS = 50
 """So many words are looked for each by itself where few steps have all of them."""
