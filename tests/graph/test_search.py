@@ -192,7 +192,9 @@ def test_no_partial_match_takes_the_place_of_a_whole_one(index: Graph, monkeypat
 
 def test_a_partial_match_is_within_the_filter(index: Graph) -> None:
     wanted = SearchFilter(fields=("prompt",), session=TWO.sid)
-    assert [(hit.step.n, hit.partial, hit.missing) for hit in hits(index, "fix parser", wanted)] == [(1, True, ("fix",))]
+    assert [(hit.step.n, hit.partial, hit.missing) for hit in hits(index, "fix parser", wanted)] == [
+        (1, True, ("fix",))
+    ]
 
 
 def test_words_too_common_to_be_ranked_find_no_more_than_can_be(index: Graph, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -37,8 +37,26 @@ _OPEN, _CLOSE = "\x01", "\x02"
 _TERM = re.compile(r'"([^"]*)"?(\*?)|([^\s"]+)')
 _LAST_WORD = re.compile(r"[^\W_]+$")
 _SHORTEST_FINISHED = 4
-_ENDINGS = tuple(
-    ["ing", "ings", "ed", "es", "er", "ers", "ly", "ally", "ity", "ities", "ies", "ment", "ments", "ness", "ion", "ions", "ation", "ations", "ational", "able", "ible", "ance", "ence", "ive", "ful", "ize", "ized", "ization"]
+_ENDINGS = (
+    *(
+        "ing",
+        "ings",
+        "ed",
+        "es",
+        "er",
+        "ers",
+        "ly",
+        "ally",
+        "ity",
+        "ities",
+        "ies",
+        "ment",
+        "ments",
+        "ness",
+        "ion",
+        "ions",
+    ),
+    *("ation", "ations", "ational", "able", "ible", "ance", "ence", "ive", "ful", "ize", "ized", "ization"),
 )
 _MOST_TERMS = 50
 """So many words are looked for each by itself where few steps have all of them."""
@@ -317,9 +335,7 @@ def _path_condition(path: str) -> tuple[str, list[object]]:
 # Snippets ----------------------------------------------------------------------------------------------------------
 
 
-def _hits(
-    found: Sequence[StepEntry], terms: Sequence[_Term], fields: Sequence[str], read: ReadStep
-) -> Iterator[Hit]:
+def _hits(found: Sequence[StepEntry], terms: Sequence[_Term], fields: Sequence[str], read: ReadStep) -> Iterator[Hit]:
     """The steps with their snippets. One whose text was erased since it was indexed is not among them any more."""
     with closing(_Texts(found, read)) as texts:
         snippets = texts.snippets(_joined(terms, fields)) if terms else {}
