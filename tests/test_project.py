@@ -38,6 +38,8 @@ TESTS_WITHOUT_SOURCE = {
     "catalog/test_literals.py": "the code outside the catalogue, which has few lists of programs' names, and no agent's",
     "policy/test_other_spellings.py": "all policies, asked about commands that are written in another way",
     "policy/test_odd_characters.py": "all policies, asked through each agent's hook about calls with odd characters in them",
+    "service/test_grants_live.py": "an installed hook, the recorder and the command line together: what a person allows",
+    "service/test_instruction_files.py": "the recorder, hooks and repositories together: what sessions load",
     "service/test_homes.py": "the recorder and hooks of users with other home folders, as processes",
     "service/test_values_that_leave.py": "the recorder, hooks and store together: what one call showed and another sends",
     "service/test_known_secrets.py": "the recorder, hooks, imports and scans as processes, and what they know of secrets",

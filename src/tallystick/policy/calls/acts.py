@@ -17,13 +17,13 @@ from tallystick.intent.tools.paths import absolute
 from tallystick.model.intent import Domain, Intent, Operation
 from tallystick.policy.calls.authors import Authors
 from tallystick.policy.calls.irrecoverable import NOTHING, OWN, Loss, beginning, loss, loss_of
-from tallystick.policy.calls.kept import kept
 from tallystick.policy.calls.legitimate_use import in_use
 from tallystick.policy.calls.measured import measured
 from tallystick.policy.calls.own_variables import loaded
 from tallystick.policy.calls.progress import SoFar
 from tallystick.policy.calls.reading import CallReading
 from tallystick.policy.calls.repositories import changed_repositories, is_tree_of, trees_beside
+from tallystick.policy.calls.staying import kept
 from tallystick.policy.calls.unnamed_files import Incidental, UnnamedFiles, is_shallow, wholes
 from tallystick.policy.content.credentials import credentials_in, credentials_written
 from tallystick.policy.content.inspection import cell_tags, is_notebook, order_tags, run_tags, written_tags
