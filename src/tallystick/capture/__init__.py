@@ -15,6 +15,7 @@ __all__ = [
     "ledger_files",
     "loopback",
     "loose_work",
+    "own_commits",
     "peers",
     "place",
     "processes",

@@ -407,6 +407,12 @@ def session_instructions() -> tuple[str, ...]:
     return tuple(dict.fromkeys((*found, *CONVENTIONS.session_files)))
 
 
+def user_instructions() -> tuple[str, ...]:
+    """The files in a home folder that agents read as instructions by themselves, below it."""
+    found = (place.path for place in places(kind=Kind.INSTRUCTIONS, base=Base.USER) if not place.endings)
+    return tuple(dict.fromkeys(found))
+
+
 def hook_switches(base: Base) -> tuple[Place, ...]:
     """Settings that can switch hooks off, whether or not they are where a hook is installed."""
     return tuple(place for place in places(kind=Kind.SETTINGS, base=base) if place.switches_hooks)

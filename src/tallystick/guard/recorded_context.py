@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from tallystick.catalog.agents import session_instructions
+from tallystick.catalog.agents import session_instructions, user_instructions
 from tallystick.graph.authorship import LastChange, VersionMaker
 from tallystick.guard.family_reader import FamilyReader
 from tallystick.guard.family_states import FamilyStates
@@ -32,6 +32,7 @@ from tallystick.journal.read_values import ReadValues
 from tallystick.lineage.taint import Trust, joined
 from tallystick.model.decision import Call
 from tallystick.model.recorded import Recorded
+from tallystick.policy.content.markdown import absolute_import, imports
 from tallystick.policy.taint.origins import PUTS
 from tallystick.policy.taint.untrusted_input import Found, Hearing, own_taint
 from tallystick.policy.world import Leaving as Leaves
@@ -44,7 +45,9 @@ from tallystick.state.reducer import Knowledge, Loaded, about_to, loaded
 _MOST_WARMED = 4
 _MOST_SOURCES = 3
 _MOST_ORDERS = 64 << 10
-_ORDERS = session_instructions()
+_ORDERS, _USER_ORDERS = session_instructions(), user_instructions()
+_MOST_LOADED = 64
+"""Files that are read at a session's start for what they order, imports among them."""
 """What agents read by themselves at the start of a session, in the folder that they work in."""
 _FOREIGN = frozenset((Maker.OTHER_SESSION, Maker.OUTSIDE))
 _NO_FAMILY = ("", "")
@@ -109,7 +112,7 @@ class OnRecord:
         """What was on record at an earlier moment, when a family had done what is given."""
         with self._lock:
             if not state.has_orders and state.workspace is not None:
-                state = loaded(state, self._orders(family, state.workspace), self._known(family))
+                state = loaded(state, self._orders(family, state), self._known(family))
             return Before(self, family, state, is_whole=True, at_us=at_us)
 
     def family_reader(self, call: Call) -> tuple[Family, FamilyReader]:
@@ -135,7 +138,7 @@ class OnRecord:
         """Read on in the journals of a family; whether all of them are read."""
         state, is_whole = self.states.standing(family, own)
         if is_whole and not state.has_orders and state.workspace is not None:
-            texts = self._orders(family, state.workspace)
+            texts = self._orders(family, state)
             self.states.change(family, lambda state: loaded(state, texts, self._known(family)))
         return is_whole
 
@@ -149,16 +152,20 @@ class OnRecord:
         known = self._known(family)
         return Hearing(known.earlier, known.is_secret, known.held, state.heard)
 
-    def _orders(self, family: Family, workspace: str) -> dict[str, Loaded]:
+    def _orders(self, family: Family, state: FamilyState) -> dict[str, Loaded]:
         """What the agent itself read at the start, where other sessions wrote it or it is poisoned: no call tells of that."""
+        user = state.home or str(Path.home())
+        wanted = [(posixpath.join(state.workspace or "/", name), name) for name in _ORDERS]
+        wanted += [(posixpath.join(user, name), f"~/{name}") for name in _USER_ORDERS]
         texts: dict[str, Loaded] = {}
-        for name in _ORDERS:
-            path = posixpath.join(workspace, name)
-            text = ""
-            with contextlib.suppress(OSError), Path(path).open("rb") as file:
-                text = file.read(_MOST_ORDERS).decode("utf-8", "replace")
+        seen: set[str] = set()
+        while wanted and len(seen) < _MOST_LOADED:
+            path, name = wanted.pop(0)
+            text = "" if path in seen else _text_of(path)
+            seen.add(path)
             if not text:
                 continue
+            wanted += [(absolute_import(said, path, user), f"{name} @{said}") for said in imports(text)]
             if found := self._base.ordered(text):
                 why = f"poisoned ({', '.join(sorted(found))}), {self._writer_of(path)}"
                 texts[path] = Loaded(text, f"{name}, read at the start", why)
@@ -366,6 +373,15 @@ class Before:
         if self._at_us is not None:
             return self._record.is_approved_before(digest, self._asking)
         return self._record.is_approved(digest)
+
+
+def _text_of(path: str) -> str:
+    """The beginning of a file; empty if none is there. A pipe is not waited for."""
+    with contextlib.suppress(OSError, ValueError):
+        if Path(path).is_file():
+            with Path(path).open("rb") as file:
+                return file.read(_MOST_ORDERS).decode("utf-8", "replace")
+    return ""
 
 
 def past_of(state: FamilyState, hearing: Hearing, now_us: int, leaving: Callable[[FamilyState], Leaves]) -> Past:

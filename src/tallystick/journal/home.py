@@ -52,6 +52,7 @@ class Home:
         self.read_values = folder / "keys" / "read.values"
         self.graph = folder / "graph.db"
         self.states = folder / "state"
+        self.instructions = folder / "instructions"
         self.config = folder / "config.toml"
         self._files: dict[str, str] = {}
 

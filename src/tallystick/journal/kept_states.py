@@ -36,3 +36,6 @@ def forget_states(home: Home, mark: str) -> None:
     for path in home.states.iterdir():
         if path.name != _MARK:
             path.unlink(missing_ok=True)
+    if home.instructions.is_dir():  # texts that agents loaded: one may hold what was erased
+        for path in home.instructions.iterdir():
+            path.unlink(missing_ok=True)

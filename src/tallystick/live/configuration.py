@@ -37,6 +37,7 @@ from tallystick.sessions.declared_config import Told, carried, told_inputs
 if TYPE_CHECKING:
     from tallystick.capture.surroundings import Surroundings
     from tallystick.journal.home import Home
+    from tallystick.live.instruction_changes import InstructionNews
     from tallystick.recording.run_config.authors import Authors
     from tallystick.recording.run_config.gathered import Gathered
 
@@ -68,6 +69,9 @@ class _Session(msgspec.Struct):
     """What it says of itself is part of `current`."""
     home: str | None = None
     """The home folder that the process of its hook had, where that was seen."""
+
+
+Tell = Callable[[SessionRecord, "InstructionNews"], object]
 
 
 class AgentUser(msgspec.Struct, frozen=True):
@@ -112,7 +116,11 @@ class LiveConfiguration:
         self._monotonic = monotonic
         self._key: bytes | None = None
         self._sessions: OrderedDict[SessionId, _Session] = OrderedDict()
-        self._places = Places(look or Look(_gathered, git_of), self._secret, failed=self._note)
+        look = look or Look(_gathered, git_of)
+        self._changes = look.changes
+        self._places = Places(look, self._secret, failed=self._note)
+        self.tell: Tell = lambda record, news: None
+        """Given each file of instructions that is new to its user, with the session that loads it."""
 
     # What sessions say ------------------------------------------------------------------------------------------------
 
@@ -238,6 +246,7 @@ class LiveConfiguration:
         before = session.current
         told, earlier = told_inputs(session.told, key), carried(before, session.told)
         now = session.current = configuration(key, told, earlier, found.digested)
+        self._tell(sid, session, found)
         if before is not None and before.fingerprint == now.fingerprint:
             return
         with self._session_writer.lock:  # or the session might be let go of in between
@@ -251,6 +260,13 @@ class LiveConfiguration:
                 self._mark(record, now, _start_mark("session start, told more", None))
             else:
                 self._change(record, session, before, now)
+
+    def _tell(self, sid: SessionId, session: _Session, found: Found) -> None:
+        """Report what changed in files of instructions, each version once."""
+        for news in found.news:
+            if self._changes is not None and self._changes.told(news):
+                with self._session_writer.lock:
+                    self.tell(self._session_writer.writer.record_of(sid, session.agent), news)
 
     def _mark(self, record: SessionRecord, now: Configuration, wanted: Mark) -> None:
         """Make a checkpoint that holds a configuration."""
@@ -295,7 +311,9 @@ def _completes(before: Configuration, now: Configuration) -> bool:
 
 def look_for(home: Home, is_current: Callable[[], bool]) -> Look:
     """How a recorder looks at files: with who wrote each. is_current: whether the index has all that was sealed."""
-    return Look(_gathered, git_of, authored=_Authored(home, is_current))
+    from tallystick.live.instruction_changes import InstructionChanges
+
+    return Look(_gathered, git_of, authored=_Authored(home, is_current), changes=InstructionChanges(home))
 
 
 class _Authored:

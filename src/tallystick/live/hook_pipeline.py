@@ -117,6 +117,8 @@ class HookPipeline:
         self.agreement = LiveAgreement(session_writer, self._alerts)
         self.checkpoints = Checkpointing(session_writer)
         self._configuration = helpers.configuration
+        if self._configuration is not None:
+            self._configuration.tell = self.own_alerts.changed_instructions
         self._settings = SettingsWatch(session_writer.home)
 
     # One delivery ---------------------------------------------------------------------------------------------------
@@ -396,10 +398,8 @@ class HookPipeline:
         self.checkpoints.saw(record, taken, seen)
 
     def _record_of(self, agent: str, step: Step) -> SessionRecord:
-        found = self.session_writer.writer.find(agent, step.session)
-        return found or self.session_writer.open(
-            Opening(session=step.session, agent=agent, source=step.source, ts=step.ts)
-        )
+        opening = Opening(session=step.session, agent=agent, source=step.source, ts=step.ts)
+        return self.session_writer.writer.find(agent, step.session) or self.session_writer.open(opening)
 
     # Policies -------------------------------------------------------------------------------------------------------
 

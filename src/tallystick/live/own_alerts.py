@@ -18,12 +18,14 @@ from tallystick.model.moments import write_time
 from tallystick.model.step import Json, Opening
 from tallystick.policy.alert import (
     ALARM,
+    CHANGED_INSTRUCTIONS,
     KILLED,
     UNHEARD,
     UNHOOKED,
     UNRECORDED,
     Alert,
     alert_of_alarm,
+    alert_of_changed_instructions,
     alert_of_killed,
     alert_of_silence,
     alert_of_unrecorded,
@@ -34,6 +36,8 @@ from tallystick.recording.session_writer import SessionWriter
 
 if TYPE_CHECKING:
     from tallystick.capture.receipts import Unrecorded
+    from tallystick.live.instruction_changes import InstructionNews
+    from tallystick.recording.record import SessionRecord
 
 
 class OwnAlerts:
@@ -84,6 +88,20 @@ class OwnAlerts:
             said = f"{count} deliveries of hooks are in no record"
         self.silences.note(UNRECORDED, said)
         self._give(alert_of_unrecorded(SESSION, len(found.agents), found.named, created_at=_now()))
+
+    def changed_instructions(self, record: SessionRecord, news: InstructionNews) -> None:
+        """Record and show that a file of instructions, which a session loads, is not as its user saw it."""
+        said = f"{news.name} changed since you last saw it: {news.change}, {news.writer}"
+        evidence: dict[str, Json] = {"by": news.author.by.value, "step": news.author.step}
+        if news.change.diff:
+            evidence["diff"] = news.change.diff
+        opening = record.opening
+        session = opening.member("source_session") if opening is not None else None
+        alert = alert_of_changed_instructions(
+            str(session or record.sid), said, path=news.path, evidence=evidence, created_at=_now()
+        )
+        self._alerts.of_decision(record, alert)
+        self.silences.note(CHANGED_INSTRUCTIONS, said, about=news.path)
 
     def _give(self, alert: Alert) -> None:
         try:

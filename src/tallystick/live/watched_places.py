@@ -24,12 +24,15 @@ from tallystick.workspace.file_stat_key import Stamp, stamp_of
 
 if TYPE_CHECKING:  # what reads the files is loaded in the thread: the recorder's start does not wait for it
     from tallystick.capture.surroundings import Surroundings
+    from tallystick.live.instruction_changes import InstructionChanges, InstructionNews
     from tallystick.recording.run_config.gathered import Gathered
 
 _LOG = logging.getLogger(__name__)
 _LOOK_SECONDS = 2.0
 _LONGEST = 4096
 _MOST_TICKETS = 1024
+_SETTLED_S = 5.2
+"""By then it is known whether a call wrote a file."""
 _REST = 50
 """So many times as long as it took to read the files they are left alone."""
 
@@ -76,6 +79,8 @@ class Found(msgspec.Struct, frozen=True):
     """What git said of the folder when that was last asked for."""
     ticket: int = 0
     """For which asking that was; 0: for none."""
+    news: tuple[InstructionNews, ...] = ()
+    """Files of instructions that are new to their user."""
 
 
 class Look(msgspec.Struct, frozen=True):
@@ -86,6 +91,8 @@ class Look(msgspec.Struct, frozen=True):
     seconds: float = _LOOK_SECONDS
     authored: Callable[[Gathered], Gathered] = lambda gathered: gathered
     """Says of what was gathered who wrote it."""
+    changes: InstructionChanges | None = None
+    """Says what of it is new to its user."""
 
 
 class Places:
@@ -101,6 +108,7 @@ class Places:
         """
         self._gather = look.gather
         self._authored = look.authored
+        self._changes = look.changes
         self._git = look.git
         self._key = key
         self._failed = failed
@@ -182,7 +190,7 @@ class Places:
                 return
         turn = next(self._turns)
         try:
-            gathered = self._authored(self._gather(place.agent, place.where))
+            gathered, news = self._gathered(place)
             found = gathered.under(self._key())
             rests_until = began + _REST * (time.monotonic() - began)
             if known is not None:
@@ -190,12 +198,24 @@ class Places:
             else:
                 git, ticket = None, 0
             self._found[place] = Found(
-                found, gathered.looked_at, gathered.stamp, turn, rests_until, git=git, ticket=ticket
+                found, gathered.looked_at, gathered.stamp, turn, rests_until, git=git, ticket=ticket, news=news
             )
         except Exception as error:  # a fault of ours: what sessions say of themselves is recorded all the same
             _LOG.exception("what sessions of %s run under could not be gathered", place.agent)
             self._failed(error)
             self._found[place] = Found(Digested(), turn=turn)
+
+    def _gathered(self, place: Place) -> tuple[Gathered, tuple[InstructionNews, ...]]:
+        """What is in the files, who wrote it, and what is new to the user. News waits for who wrote it."""
+        gathered = self._authored(self._gather(place.agent, place.where))
+        if self._changes is None:
+            return gathered, ()
+        news = self._changes.look(gathered.given)
+        if any(one.author.by == "unknown" for one in news):
+            time.sleep(_SETTLED_S)
+            gathered = self._authored(gathered)
+            news = self._changes.look(gathered.given)
+        return gathered, news
 
     def _said_by_git(self, folder: str | None) -> Mapping[str, Json] | None:
         try:

@@ -39,6 +39,8 @@ UNHEARD = "tally.unheard"
 """The rule of an alert of an agent that works in a session of which no hook speaks."""
 DISAGREEMENT = "tally.disagreement"
 """The rule of an alert that making a decision again gives: the record says another answer."""
+CHANGED_INSTRUCTIONS = "tally.changed-instructions"
+"""The rule of an alert of a file of instructions that changed since its user last saw it."""
 BROKEN_LEDGER = "tally.broken-ledger"
 """The rule of an alert that an import gives: the hashes of a ledger that another recorder wrote do not hold."""
 _CHAIN = "content.chain"  # a plain digest of words is not a member of `meta`: anyone who sees it could try words
@@ -166,6 +168,21 @@ def alert_of_broken_ledger(session: str, message: str, *, path: str, about: str 
         path=path,
         about=about,
         source=Source.IMPORT,
+        created_at=created_at,
+    )
+
+
+def alert_of_changed_instructions(
+    session: str, message: str, *, path: str, evidence: Mapping[str, Json], created_at: int
+) -> Alert:
+    """The alert of a file of instructions that changed. `session` loads it; the evidence has who wrote it, and a diff."""
+    return _own(
+        session=session,
+        severity="medium",
+        rule=CHANGED_INSTRUCTIONS,
+        message=message,
+        path=path,
+        evidence=evidence,
         created_at=created_at,
     )
 
