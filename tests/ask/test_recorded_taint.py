@@ -125,3 +125,23 @@ def test_a_call_on_which_nothing_was_decided_leads_to_the_text_that_it_follows(t
     (page,) = plan.children
     assert (page.source, page.session, page.n, page.depth) == (PAGE, told.first, told.fetched, 3)
     assert not clean.children
+
+
+@pytest.mark.parametrize("is_named", [True, False])
+def test_a_command_of_a_sub_agent_leads_over_its_task_to_the_page_that_the_parent_read(
+    tmp_path: Path, is_named: bool
+) -> None:
+    page = "How to release: run `make ship-4471` and wait."
+    with Recorder(tmp_path / "store") as recorder:
+        parent = recorder.session("demo", "parent", cwd="/home/dev/p")
+        parent.prompt("Find out how we release, and have it done.")
+        fetched = call(parent, "WebFetch", {"url": PAGE, "prompt": "How?"}, output=page)
+        with parent.subagent("doer", goal="Run make ship-4471 now." if is_named else "Release it.") as child:
+            followed = call(child, "Bash", {"command": "make ship-4471"})
+        call(parent, "WebFetch", {"url": f"{PAGE}/later", "prompt": "How?"}, output=page)
+        parent.close()
+    home = Home(tmp_path / "store")
+    with open_index(home) as index:
+        (root,) = taint_tree(home, index, f"{child.id}:{followed}", folder="/").roots
+    sources = [(node.session, node.n) for node in all_of(root.children)]
+    assert sources == ([(parent.id, fetched)] if is_named else [])

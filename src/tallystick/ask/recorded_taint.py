@@ -17,12 +17,14 @@ from tallystick.graph.graph import Graph
 from tallystick.graph.taint import Place
 from tallystick.journal.home import Home
 from tallystick.journal.read import read_at, read_session
+from tallystick.lineage.taint import Trust
 from tallystick.lineage.taint_tree import TaintNode, found_tree, said_tree
 from tallystick.model.plain_text import plain_text
 from tallystick.model.recorded import Recorded
 from tallystick.model.step import Json
+from tallystick.policy.calls.reading import CallReading
 from tallystick.policy.taint.flows import RISKS, findings, ways
-from tallystick.policy.taint.untrusted_input import Done, Hearing
+from tallystick.policy.taint.untrusted_input import Done, Hearing, UntrustedInput
 from tallystick.policy.world import Provenance, Tracking
 
 _NEAR = 256
@@ -48,6 +50,11 @@ _DECIDED = (
     " AND d.type IN ('decision', 'security_static') AND d.session_id = c.session_id"
     " WHERE c.id = ? AND c.corr IS NOT NULL ORDER BY d.n LIMIT 4"
 )
+_PARENT = (
+    "SELECT p.session_id, p.n FROM sessions c JOIN steps p ON p.hash = c.parent_step AND p.session_id = c.parent_session"
+    " WHERE c.session_id = ? AND c.kind = 'child'"
+)
+_MOST_GENERATIONS = 4
 _READER = (
     "SELECT dst_id FROM relations WHERE src_kind = 'artifact' AND src_id = ? AND dst_kind = 'agent_event'"
     " AND relation_type = 'consumed_by' ORDER BY created_at, dst_id LIMIT 1"
@@ -122,24 +129,68 @@ def findings_in(home: Home, graph: Graph, session: str, *, up_to: int | None = N
     Args:
         up_to: only about the call at this entry.
     """
-    hearing = Hearing(Memory(home, graph), is_secret_by_name)
-    known = _Known(hearing)
-    folder = None
-    waiting: dict[str, Recorded] = {}
-    for step in islice(read_session(home, session, load_blobs=True), None if up_to is None else up_to + 1):
-        folder = step.text("personal.cwd") or folder
-        corr = str(step.member("corr"))
-        if step.type == "user" and "origin" not in step.meta:
-            hearing.asked(step.text("content.text") or "")
-        elif step.type == "tool_call":
-            waiting[corr] = step
-            found = findings(read_recorded(step, folder), known, hearing) if up_to in (None, step.n) else ()
+    yield from _Retelling(home, graph).findings(session, up_to)
+
+
+class _Retelling:
+    """Tells sessions again from their journals, with what was handed from one to the other."""
+
+    def __init__(self, home: Home, graph: Graph) -> None:
+        self._home = home
+        self._graph = graph
+        self._memory = Memory(home, graph)
+
+    def findings(self, session: str, up_to: int | None) -> Iterator[Finding]:
+        """The findings about the calls of a session, or about the call at one entry."""
+        hearing = Hearing(self._memory, is_secret_by_name)
+        for step, reading in self._tell(session, up_to, hearing, 0):
+            found = findings(reading, _Known(hearing), hearing) if up_to in (None, step.n) else ()
             for text in ways(risk.target for risk in found):
                 yield Finding(step, text)
-        elif step.type == "decision" and step.meta.get("effect") == "deny":
-            waiting.pop(corr, None)
-        elif step.type == "tool_result" and (called := waiting.pop(corr, None)) is not None:
-            hearing.done(_done(called, step, folder))
+
+    def _tell(
+        self, session: str, up_to: int | None, hearing: Hearing, depth: int
+    ) -> Iterator[tuple[Recorded, CallReading]]:
+        """Each call before it was made; what it gave is heard after that."""
+        folder = None
+        waiting: dict[str, Recorded] = {}
+        gave: dict[str, tuple[str, str]] = {}
+        above = self._heard_above(session, depth)
+        for step in islice(read_session(self._home, session, load_blobs=True), None if up_to is None else up_to + 1):
+            folder = step.text("personal.cwd") or folder
+            corr = str(step.member("corr"))
+            if step.type == "user":
+                self._prompted(step, hearing, above)
+            elif step.type == "tool_call":
+                waiting[corr] = step
+                yield step, read_recorded(step, folder)
+            elif step.type == "decision" and step.meta.get("effect") == "deny":
+                waiting.pop(corr, None)
+            elif step.type == "tool_result" and (called := waiting.pop(corr, None)) is not None:
+                done = _done(called, step, folder)
+                hearing.done(done)
+                gave[corr] = done.step, done.output or ""
+            elif step.type == "security_block" and step.member("trust") == Trust.UNTRUSTED and corr in gave:
+                name, output = gave[corr]
+                hearing.declared(step.text("content.source") or "a block of the agent", output, name)
+
+    def _prompted(self, step: Recorded, hearing: Hearing, above: tuple[UntrustedInput, ...]) -> None:
+        """A prompt: of a person, or the task that the agent above gave."""
+        text = step.text("content.text") or ""
+        if above:
+            hearing.handed(text, above)
+        elif "origin" not in step.meta:
+            hearing.asked(text)
+
+    def _heard_above(self, session: str, depth: int) -> tuple[UntrustedInput, ...]:
+        """What the session that started this one had heard until then."""
+        row = self._graph.row(_PARENT, (session,))
+        if row is None or depth >= _MOST_GENERATIONS:
+            return ()
+        hearing = Hearing(self._memory, is_secret_by_name)
+        for _ in self._tell(str(row[0]), int(row[1]), hearing, depth + 1):
+            pass
+        return hearing.texts
 
 
 def _done(called: Recorded, result: Recorded, folder: str | None) -> Done:

@@ -5,13 +5,14 @@ Owns where such a question begins, and the tree's nodes. The walk is `store.tain
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
+from tallystick.ask.declared_taint import Declared, Handed
 from tallystick.ask.known_taint import taints_of
 from tallystick.ask.node_resolver import absolute, find_start
-from tallystick.ask.recorded_taint import Finding, agents_block, findings_in, first_reader, told_of, tree_of
+from tallystick.ask.recorded_taint import agents_block, findings_in, first_reader, told_of, tree_of
 from tallystick.errors import NotFoundError
 from tallystick.graph.graph import Graph
 from tallystick.graph.steps import StepEntry
@@ -33,8 +34,14 @@ from tallystick.lineage.taint_tree import TaintNode, each_once
 from tallystick.lineage.walk import NodeKind
 from tallystick.workspace.index import Index
 
+_BLOCK = "block"
 _MOST_NODES = 400
 _DEEPEST = 12
+
+
+def _type_of(graph: Graph, id_: int) -> str:
+    row = graph.row("SELECT type FROM steps WHERE id = ?", (id_,))
+    return str(row[0]) if row is not None else "?"
 
 
 class TaintTree(msgspec.Struct, frozen=True, kw_only=True):
@@ -91,6 +98,44 @@ def _call_of(graph: Graph, step: StepEntry, id_: int) -> int:
     return found
 
 
+def _step_node(place: Place, source: str, own: Sequence[TaintNode], said: Sequence[TaintNode]) -> TaintNode:
+    """A step with what was found about it and what its agent declares; where both name one block alike, it is there once."""
+    found = lowest(node.trust for node in own)
+    inner = tuple(each_once([*(_with_parents(node, said) for node in own), *_not_in(said, own)]))
+    declared = None
+    if said:
+        declared = lowest(level for node in said for level in node.levels())
+    return TaintNode(
+        block=None,
+        step=place.name,
+        session=place.session,
+        n=place.n,
+        kind="step",
+        source=source,
+        trust=lowest((found, declared or Trust.TRUSTED)),
+        is_sensitive=any(node.is_sensitive for node in inner),
+        children=inner,
+        declared=declared,
+        found=found if said else None,
+    )
+
+
+def _with_parents(node: TaintNode, said: Sequence[TaintNode]) -> TaintNode:
+    """What came in, with the blocks that the agent says it was made of; those that stand beside it are not said again."""
+    beside = {one.block for one in said}
+    own = (one for one in said if _is_same(one, node))
+    more = tuple(child for one in own for child in one.children if child.block not in beside)
+    return msgspec.structs.replace(node, children=(*node.children, *more))
+
+
+def _not_in(said: Sequence[TaintNode], own: Sequence[TaintNode]) -> Iterator[TaintNode]:
+    return (one for one in said if not any(_is_same(one, node) for node in own))
+
+
+def _is_same(one: TaintNode, other: TaintNode) -> bool:
+    return one.block is not None and (one.block, one.trust) == (other.block, other.trust)
+
+
 class _Branch(msgspec.Struct, frozen=True):
     """How a node hangs in the tree."""
 
@@ -108,6 +153,7 @@ class _Builder:
         self._taints = taints_of(home, graph)
         self._seen: set[tuple[int, int]] = set()
         self._count = 0
+        self._declarations: dict[str, Declared] = {}
 
     def of_step(self, step: int, type_: str) -> Iterator[TaintNode]:
         """A step: what it took, and what it made of that."""
@@ -116,41 +162,68 @@ class _Builder:
             return
         self._seen.add((0, step))
         made = [self.of_version(version, depth=1) for version in made_by(self._graph, step)]
-        taken = [node for item in taken_by(self._graph, step) if (node := self._source(item, 1, None)) is not None]
-        told = told_of(self._home, self._graph, step, place)
-        inner = tuple(each_once([*made, *taken, *told]))
-        yield TaintNode(
-            block=None,
-            step=place.name,
-            session=place.session,
-            n=place.n,
-            kind="step",
-            source=place.tool or type_,
-            trust=lowest(node.trust for node in inner),
-            is_sensitive=any(node.is_sensitive for node in inner),
-            children=inner,
-        )
+        told = list(told_of(self._home, self._graph, step, place))
+        declared = self._declared(place.session)
+        others = [step, *self._brought_by(declared, place, step)]
+        taken = [node for one in others for node in self._taken(one)]
+        said = [*(node for node in told if node.kind == _BLOCK), *declared.of(place.n)]
+        handed = list(self._handed(declared, place, step))
+        own = [*made, *taken, *(node for node in told if node.kind != _BLOCK), *handed]
+        yield _step_node(place, place.tool or type_, own, said)
+
+    def _declared(self, session: str) -> Declared:
+        known = self._declarations.get(session)
+        if known is None:
+            known = self._declarations[session] = Declared(self._home, self._graph, session)
+        return known
+
+    def _taken(self, step: int) -> Iterator[TaintNode]:
+        return (node for item in taken_by(self._graph, step) if (node := self._source(item, 1, None)) is not None)
+
+    def _brought_by(self, declared: Declared, place: Place, step: int) -> Iterator[int]:
+        """The call behind a block that the agent registers."""
+        call = declared.block_call(place.n)
+        if call is not None:
+            yield step - place.n + call
+
+    def _handed(self, declared: Declared, place: Place, step: int) -> Iterator[TaintNode]:
+        """What went to a sub-agent, or came back from one, with the step."""
+        waiting = [place.n, declared.result_of(place.n)]
+        for n in waiting:
+            handed = declared.handed(n) if n is not None else None
+            if handed is None:
+                continue
+            yield from self._passed_on(declared, handed, step - place.n)
+            if handed.start is not None and handed.start not in waiting:
+                waiting.append(handed.start)
+
+    def _passed_on(self, declared: Declared, handed: Handed, first: int) -> Iterator[TaintNode]:
+        for call in handed.calls:
+            via = handed.via(call)
+            own, said = [*self._taken(first + call.n)], declared.of(call.n)
+            for node in (*(_with_parents(one, said) for one in own), *_not_in(said, own)):
+                trust = node.trust
+                if via is Via.MODEL and trust is Trust.UNTRUSTED:
+                    trust = Trust.VETTED
+                if trust is not Trust.TRUSTED or node.is_sensitive:
+                    yield msgspec.structs.replace(node, trust=trust, via=via)
 
     def of_sessions(self, first_steps: Iterable[int]) -> Iterator[TaintNode]:
-        """The calls of sessions about which something is found, each with it."""
+        """The calls of sessions about which something is found or declared, each with it."""
         for first in first_steps:
             place = place_of(self._graph, first)
-            found: dict[int, list[Finding]] = {}
-            for finding in findings_in(self._home, self._graph, place.session) if place is not None else ():
-                found.setdefault(finding.call.n, []).append(finding)
-            for n, several in found.items():
-                call = several[0].call
-                tool = call.member("tool")
-                yield TaintNode(
-                    block=None,
-                    step=f"{call.session[:12]}:{n}",
-                    session=call.session,
-                    n=n,
-                    kind="step",
-                    source=tool if isinstance(tool, str) else "tool_call",
-                    trust=Trust.UNTRUSTED,
-                    children=tuple(tree_of(self._graph, one.text) for one in several),
-                )
+            if place is None:
+                continue
+            found: dict[int, list[TaintNode]] = {}
+            for finding in findings_in(self._home, self._graph, place.session):
+                found.setdefault(finding.call.n, []).append(tree_of(self._graph, finding.text))
+            declared = self._declared(place.session)
+            for n in sorted({*found, *declared.tainted()}):
+                at = place_of(self._graph, first + n)
+                if at is not None:
+                    source = at.tool or _type_of(self._graph, first + n)
+                    own = [*found.get(n, []), *self._taken(first + n)]
+                    yield _step_node(at, source, own, declared.of(n))
 
     def of_path(self, path: str) -> TaintNode | None:
         """A file that no step has named, by the folder that it came with."""

@@ -44,6 +44,21 @@ class TaintNode(msgspec.Struct, frozen=True, kw_only=True):
     children: tuple[TaintNode, ...] = ()
     left_out: int = 0
     """So many sources are not shown: the tree is bounded."""
+    declared: Trust | None = None
+    """Of a step about which the agent's own log says something: the level by that log. `trust` is the lower of both."""
+    found: Trust | None = None
+    """Of the same: the level by all else that is on record."""
+
+    @property
+    def differs(self) -> bool:
+        """Whether the agent's log and the rest of the record disagree."""
+        return self.declared is not self.found
+
+    def levels(self) -> Iterator[Trust]:
+        """Its level, and those of all that it was made of, as far as no words of a model's own stand in between."""
+        yield self.trust
+        for child in self.children if self.via is not Via.MODEL else ():
+            yield from child.levels()
 
 
 def each_once(nodes: Iterable[TaintNode]) -> Iterator[TaintNode]:
@@ -85,7 +100,7 @@ def _block_nodes(
             n=n,
             kind="block",
             source=source[:_MOST_TEXT] if isinstance(source, str) else "?",
-            trust=_trust(item.get("trust")),
+            trust=trust_said(item.get("trust")),
             depth=depth,
             via=Via.QUOTE,
             children=tuple(_block_nodes(item.get("tainted_by"), session, places, depth + 1, room)),
@@ -121,6 +136,6 @@ def found_tree(found: str, sessions: Callable[[str], str | None], *, depth: int 
     )
 
 
-def _trust(said: Json) -> Trust:
+def trust_said(said: Json) -> Trust:
     """A level as it is written; what is none is not trusted."""
     return next((level for level in Trust if level.value == said), Trust.UNTRUSTED)

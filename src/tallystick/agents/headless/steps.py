@@ -16,9 +16,11 @@ import msgspec
 from tallystick.agents.headless.checks import CHECKS, Checked
 from tallystick.agents.headless.event import OPERATIONAL, SPOKEN, Happening
 from tallystick.agents.kit.columns import known
+from tallystick.agents.kit.spelling import words
 from tallystick.model.step import Input, Json, Ref, Step
 
 MAIN = "main"
+_SPAWNS = frozenset(words("headless", "spawns"))
 _PHASES = ("phase_commit", "phase_execute", "phase_reconcile", "phase_supervise", "checkpoint")
 _TYPE = re.compile(r"[a-z][a-z0-9_]{0,47}\Z")
 # Types that have a meaning of their own in a journal, no matter who writes them.
@@ -303,7 +305,7 @@ class Weaver:
 
 
 def _spawns(event: Happening) -> bool:
-    return event.lane == MAIN and (event.tool or "").startswith("spawn_agent")
+    return event.lane == MAIN and event.tool in _SPAWNS
 
 
 _RENAMED = {"subagent_task": "task", "subagent_output": "output"}

@@ -79,6 +79,8 @@ def _line(node: TaintNode, before: str, width: int) -> str:
         after += "  (see above)"
     if node.is_sensitive:
         level, color = f"{level}, sensitive", "red"
+    if node.differs:
+        after += f"  {_difference(node)}"
     if node.via is not None:
         words += _VIA[node.via]
     room = max(width - width_of(words) - len(level) - len(after) - 2, _LEAST)
@@ -88,3 +90,11 @@ def _line(node: TaintNode, before: str, width: int) -> str:
     if words:
         words = click.style(words, dim=True)
     return f"{words}{what}  {click.style(level, fg=color)}{click.style(after, dim=True)}".rstrip()
+
+
+def _difference(node: TaintNode) -> str:
+    """What the agent's own log says, and what was found, where that is not the same."""
+    found = f"found {node.found}"
+    if node.found == "trusted":
+        found = "nothing found here"
+    return f"agent says {node.declared}, {found}"

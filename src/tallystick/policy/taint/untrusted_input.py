@@ -228,6 +228,27 @@ class Hearing:
         read = Intent(domain=Domain.FILE, operation=Operation.READ, target=path)
         self._listen(Done(step=step, tool="", effects=Effects(intents=(read,)), output=text), {0: self._read(read)})
 
+    def declared(self, source: str, text: str, step: str) -> None:
+        """The agent itself registers a text as untrusted, by whatever tool it came."""
+        if all(heard.step != step for heard in self.texts):
+            taint = Taint(trust=Trust.UNTRUSTED, sources=(f"{source[:200]} ({step})",))
+            self._hear(Done(step=step, tool="", effects=Effects(), output=text), source, taint)
+
+    def handed(self, text: str, heard: Iterable[UntrustedInput]) -> None:
+        """An agent was handed a text by one that had heard others: what is in both came from outside.
+
+        Each is named as the other agent heard it, because that is where the words come from.
+        """
+        given = indexed(text)
+        passed_on = (one for one in heard if not given.words.isdisjoint(one.text.words))
+        both = tuple(
+            msgspec.structs.replace(
+                one, text=given, since=self.heard.calls, origins=(one.text,) if one.origins is None else one.origins
+            )
+            for one in passed_on
+        )
+        self._change(texts=(*self.texts, *both)[-_MOST_TEXTS:])
+
     def poisoned(self, path: str, text: str, step: str, why: str) -> None:
         """The same of a file that orders agents against their user, no matter who wrote it."""
         heard = UntrustedInput(
