@@ -12,7 +12,7 @@ from itertools import islice
 
 import msgspec
 
-from tallystick.agents.kit.spelling import words
+from tallystick.catalog.agents import AGENTS
 from tallystick.graph.graph import Graph
 from tallystick.journal.home import Home
 from tallystick.journal.read import read_session
@@ -34,7 +34,7 @@ _MOST_HEAD = 2_000
 _NEAR = 256
 """Agents use the ids of calls again: a check and a block belong to a call at most so many entries away."""
 _MAIN = "main"
-_SPAWNS = frozenset(words("headless", "spawns"))
+_SPAWNS = frozenset(AGENTS["headless"].spelling.words["spawns"])
 _TAINTED_BY = re.compile(r'\A<block\s[^>]*?\btainted-by="([^"<>]{1,1000})"')
 _DECLARES = (
     "SELECT 1 FROM sessions x CROSS JOIN steps s ON s.id >= x.first_id AND s.id < x.first_id + x.size"
@@ -253,7 +253,7 @@ class Declared:
 
 
 def _holds_value(text: str, source: Indexed, known: frozenset[str]) -> bool:
-    """Whether a word that is hardly found by chance, and that the user did not say, stands in both."""
+    """Whether a word that is hardly found by chance, and that the user did not say, is in both."""
     telling = (word for word, much in telling_words(flat(text)).items() if much >= TELLING and word not in known)
     return any(source.holds(word, words_of(word)) for word in telling)
 

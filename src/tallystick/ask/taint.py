@@ -222,8 +222,10 @@ class _Builder:
                 at = place_of(self._graph, first + n)
                 if at is not None:
                     source = at.tool or _type_of(self._graph, first + n)
-                    own = [*found.get(n, []), *self._taken(first + n)]
-                    yield _step_node(at, source, own, declared.of(n))
+                    own, said = found.get(n, []), declared.of(n)
+                    if said:
+                        own = [*own, *self._taken(first + n)]
+                    yield _step_node(at, source, own, said)
 
     def of_path(self, path: str) -> TaintNode | None:
         """A file that no step has named, by the folder that it came with."""

@@ -55,7 +55,7 @@ class TaintNode(msgspec.Struct, frozen=True, kw_only=True):
         return self.declared is not self.found
 
     def levels(self) -> Iterator[Trust]:
-        """Its level, and those of all that it was made of, as far as no words of a model's own stand in between."""
+        """Its level, and those of all that it was made of, but not behind what a model put in its own words."""
         yield self.trust
         for child in self.children if self.via is not Via.MODEL else ():
             yield from child.levels()
