@@ -73,7 +73,7 @@ def test_the_last_lines_say_what_it_came_to_and_how_it_ended(samples: Home) -> N
     with open_cast(samples, ["7c1f0a9e", "a42b3437"]) as cast:
         view = View(cast, Look(width=100, verbosity=0, is_mixed=False, is_styled=False))
         *_, totals, end = view.lines(replay(cast, Asked(below=Below.HIDE)))
-    assert re.fullmatch(r"── \d+ steps, \d+ calls, \d+ failed, [\d,]+ tokens of 2 sessions ──", totals)
+    assert re.fullmatch(r"── \d+ steps, \d+ calls, \d+ failed, 2 denied, [\d,]+ tokens of 2 sessions ──", totals)
     assert re.fullmatch(r"   [0-9a-f]{8} ended: completed", end)
 
 

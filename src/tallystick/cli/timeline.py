@@ -21,6 +21,7 @@ from tallystick.display.outcome import outcome_of
 from tallystick.display.said import Line, Piece, Tone, cut_line, text_of
 from tallystick.display.text import cut, one_line
 from tallystick.display.timeline import TERSE_AGENTS, RowSetting, Timeline, folded_text, session_words
+from tallystick.sessions.denied_calls import DeniedCalls
 from tallystick.sessions.timeline import Adding, Beat, Counts, Track
 
 if TYPE_CHECKING:
@@ -89,6 +90,7 @@ class View:
         cast.noted = self._timeline.note
         self._shown: dict[str, Counts] = {}
         self._adding = Adding()
+        self._denied = DeniedCalls()
         self._ends: dict[str, str] = {}
 
     def lines(self, beats: Iterable[Beat]) -> Iterator[str]:
@@ -214,8 +216,8 @@ class View:
     def _foot(self) -> Iterator[Line]:
         """The total of what was shown, and how the named sessions ended."""
         total = Counts()
-        for counts in self._shown.values():
-            total = _sum(total, counts)
+        for session, counts in self._shown.items():
+            total = _sum(total, self._denied.with_denied(session, counts))
         of = ""
         if len(self._shown) > 1:
             of = f" of {counted(len(self._shown), 'session')}"
@@ -230,6 +232,8 @@ class View:
 
     def _count(self, beat: Beat) -> None:
         session = beat.track.session
+        if beat.folded is None:
+            self._denied.note(beat.step)
         before = self._shown.get(session, Counts())
         if beat.folded is None:
             counts = before
@@ -277,4 +281,5 @@ def _sum(one: Counts, other: Counts) -> Counts:
         tool_calls=one.tool_calls + other.tool_calls,
         failures=one.failures + other.failures,
         tokens=one.tokens + other.tokens,
+        refusals=one.refusals + other.refusals,
     )

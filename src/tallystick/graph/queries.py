@@ -37,6 +37,18 @@ def telling_steps(graph: Graph, session: str, *, until: int | None = None) -> li
     return [(n, kind, offset) for n, kind, offset in graph.rows(_TELLING, (session, last, _MOST))]
 
 
+_FRAME = (
+    "SELECT s.offset FROM sessions x JOIN steps s ON s.id >= x.first_id AND s.id < x.first_id + x.size"
+    " WHERE x.session_id = ? AND s.type IN ('session_start', 'session_update', 'session_end') AND s.corroborates IS NULL"
+    " ORDER BY s.id LIMIT 10000"
+)
+
+
+def frame_offsets(graph: Graph, session: str) -> list[int]:
+    """Where the lines begin that say how a session began, stood and ended, in order. Raises GraphError."""
+    return [offset for (offset,) in graph.rows(_FRAME, (session,))]
+
+
 _MOMENTS = (
     "SELECT s.n, s.type, s.meta, s.success = 0, s.source FROM sessions x"
     " JOIN steps s ON s.id >= x.first_id AND s.id < x.first_id + x.size"

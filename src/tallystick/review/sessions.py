@@ -15,13 +15,23 @@ from pathlib import Path
 
 import msgspec
 
+from tallystick.agents.headless.transcript import NAME as HEADLESS
 from tallystick.ask.session_costs import NOTHING, Cost, SessionCosts
 from tallystick.graph.family import Link, Sums, all_links, checkpoint_counts, sums_of, ways_up, whole_trees
 from tallystick.graph.lookup import resolve_session
-from tallystick.graph.queries import RequestRow, SessionFilter, SessionRow, list_requests, moments_of, sessions_of
+from tallystick.graph.queries import (
+    RequestRow,
+    SessionFilter,
+    SessionRow,
+    frame_offsets,
+    list_requests,
+    moments_of,
+    sessions_of,
+)
 from tallystick.graph.queries import list_sessions as list_in_index
 from tallystick.graph.steps import Tokens
 from tallystick.journal.home import Home
+from tallystick.journal.read import read_at
 from tallystick.model.step import Json
 from tallystick.recording.freshness import began_after
 from tallystick.recording.run_config.recorded import Under, session_under
@@ -29,6 +39,8 @@ from tallystick.sessions.states import Life, Status, life_of
 from tallystick.sessions.tree import Forest, Node, TreeRow
 from tallystick.workspace.index import Index
 from tallystick.workspace.ledger import sealed_sizes
+
+_WORKFLOW = ("title", "inputs", "outputs")
 
 
 class About(msgspec.Struct, frozen=True):
@@ -59,6 +71,14 @@ class Child(Link, frozen=True, kw_only=True):
     left_open: bool
 
 
+class Workflow(msgspec.Struct, frozen=True):
+    """The workflow that a session runs: its name, what it was given, and what came out of it."""
+
+    name: str
+    inputs: Mapping[str, Json]
+    outputs: Mapping[str, Json]
+
+
 class SessionDetail(msgspec.Struct, frozen=True):
     """A session, its requests, the sessions that belong to it, its journal, and how many entries a head covers.
 
@@ -78,6 +98,8 @@ class SessionDetail(msgspec.Struct, frozen=True):
     """What it ran under, as it began, and what changed of that; None: its journal does not tell."""
     after: dict[str, Json] = {}
     """The newest word from outside that its first entry names: it did not begin before that (lower_bound)."""
+    workflow: Workflow | None = None
+    """Of a session of the headless agent; None: of any other, and where its journal is gone."""
 
 
 class Branch(msgspec.Struct, frozen=True):
@@ -148,7 +170,25 @@ def session_detail(home: Home, index: Index, name: str) -> SessionDetail:
         life=life_of(moments_of(graph, row.session)),
         under=session_under(home, graph, row),
         after=began_after(home, row.session),
+        workflow=workflow_of(home, index, row),
     )
+
+
+def workflow_of(home: Home, index: Index, row: SessionRow) -> Workflow | None:
+    """The workflow of a session, of what its entries say of how it began, stood and ended; the last word counts."""
+    path = home.journal(row.session)
+    if row.agent != HEADLESS or path is None:
+        return None
+    found: dict[str, Json] = {}
+    for offset in frame_offsets(index.graph, row.session):
+        step = read_at(home, path, offset, load_blobs=True)
+        if step is not None:
+            found |= {name: step.values[f"content.{name}"] for name in _WORKFLOW if f"content.{name}" in step.values}
+    return Workflow(str(found.get("title") or ""), _members(found.get("inputs")), _members(found.get("outputs")))
+
+
+def _members(value: Json) -> Mapping[str, Json]:
+    return value if isinstance(value, dict) else {}
 
 
 def session_tree(

@@ -6,6 +6,7 @@ __all__ = [
     "compactions",
     "configuration",
     "declared_config",
+    "denied_calls",
     "differing",
     "figures",
     "fingerprint",

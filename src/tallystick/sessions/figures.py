@@ -105,7 +105,7 @@ def figures(steps: Iterable[Recorded]) -> list[Figure]:
         if type(revised) is int:
             number = first_states[step.n] = first_states.get(revised, revised)
         role = roles.role(step)
-        kept[number] = _figure(step, agent if role is None else f"{agent}/{role[:_MOST_TEXT]}")
+        kept[number] = figure_of(step, agent if role is None else f"{agent}/{role[:_MOST_TEXT]}")
     return list(kept.values())
 
 
@@ -118,7 +118,8 @@ def _session_agent(start: Recorded) -> str:
     return f"{agent}/{role}"
 
 
-def _figure(step: Recorded, agent: str) -> Figure:
+def figure_of(step: Recorded, agent: str = "?") -> Figure:
+    """The figures of one step, of an agent."""
     meta = step.meta
     return Figure(
         session=step.session,

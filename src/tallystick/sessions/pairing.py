@@ -13,6 +13,9 @@ import msgspec
 
 from tallystick.sessions.figures import Figure
 
+CALL_TYPES = frozenset(("tool_call", "tool_result", "decision", "security_decision", "bash_security"))
+"""Types of steps that say something of a call."""
+
 
 class Exchange(msgspec.Struct):
     """A call and what came back. Without `call` only the result is in the record, without `results` only the call."""

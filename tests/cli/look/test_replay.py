@@ -40,7 +40,7 @@ def test_a_call_is_one_row_with_its_result_and_a_refusal_says_so(tally: Tally, f
     assert "│ › A customer says" in found[0]
     clocks = [row.split("│")[1] for row in found]
     assert clocks == sorted(clocks)
-    assert shown.splitlines()[-1] == "── 82 steps, 14 calls, 2 failed, 255,261 tokens of 2 sessions ──"
+    assert shown.splitlines()[-1] == "── 82 steps, 14 calls, 2 failed, 1 denied, 255,261 tokens of 2 sessions ──"
 
 
 def test_verbose_has_a_row_for_every_step(tally: Tally, full: Path) -> None:
@@ -53,7 +53,7 @@ def test_verbose_has_a_row_for_every_step(tally: Tally, full: Path) -> None:
     assert "4 in, 131 out, 14,210 to cache" in found[11]
     head, *_, foot = shown.splitlines()
     assert "claude-code · a42b3437-edc3-4f9f-94df-46a5393a6b90" in head
-    assert foot == "── 82 steps, 14 calls, 2 failed, 255,261 tokens of 2 sessions ──"
+    assert foot == "── 82 steps, 14 calls, 2 failed, 1 denied, 255,261 tokens of 2 sessions ──"
 
 
 def test_the_sub_agent_is_folded_where_it_ran_shown_or_left_out(tally: Tally, full: Path) -> None:

@@ -3,6 +3,8 @@
 from pathlib import Path
 
 from tallystick.recording.recorder import Recorder
+from tallystick.recording.session_journal import JournalStore
+from tallystick.recording.session_log import SessionManager
 from tests.cli.conftest import DISCOUNT, Tally, TallyJson
 
 
@@ -141,3 +143,34 @@ def test_what_does_not_follow_is_told_and_so_is_the_word_of_the_agent(tally: Tal
     with Recorder(user / ".tally") as recorder:
         recorder.session("demo", "aborted-one").step("session_end", status="aborted")
     assert "failed (reported: 'aborted')" in tally("session", "show", "aborted-one").stdout
+
+
+def test_a_workflow_is_listed_and_shown_with_its_inputs_and_outputs(
+    tally: Tally, tally_json: TallyJson, user: Path
+) -> None:
+    with SessionManager(JournalStore(user / ".tally")) as manager:
+        session = manager.create("release-notes", {"version": "2.4.0"})
+        session.add_event(type="user", content="write the notes")
+        session.inputs = {"version": "2.5.0"}
+        session.status, session.outputs = "complete", {"draft": "fine\x1b[2J", "count": 3}
+        manager.update(session)
+        bare = manager.create("bare")
+    text = tally("session", "list").stdout
+    assert "release-notes (version = 2.5.0) → " in text
+    shown = tally("session", "show", session.id).stdout
+    lines = [line.split(maxsplit=1) for line in shown.splitlines()]
+    assert ["workflow", "release-notes"] in lines
+    assert ["input", "version = 2.5.0"] in lines
+    assert ["output", "count = 3"] in lines
+    assert "\x1b[2J" not in shown
+    found = {row["source_session"]: row["workflow"] for row in tally_json("session", "list")["sessions"]}
+    assert found[session.id]["inputs"] == {"version": "2.5.0"}
+    assert found[session.id]["outputs"]["count"] == 3
+    assert found[bare.id] == {"name": "bare", "inputs": {}, "outputs": {}}
+
+
+def test_of_many_outputs_the_first_are_shown(tally: Tally, user: Path) -> None:
+    with SessionManager(JournalStore(user / ".tally")) as manager:
+        session = manager.create("w", {f"name-{number:02}": "x" for number in range(25)})
+        session.close()
+    assert "… and 5 more; --json lists all" in tally("session", "show", session.id).stdout

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -14,19 +15,21 @@ from tallystick.cli.filters import limit_option, time_option
 from tallystick.cli.progress import opened_index
 from tallystick.cli.steps import short
 from tallystick.display.amounts import cost_text, count_or_blank
-from tallystick.display.outcome import tokens_text
+from tallystick.display.outcome import plain, tokens_text
 from tallystick.display.text import cut, first_line, one_line, width_of
 from tallystick.sessions.wording import ERASED
 
 if TYPE_CHECKING:
     from tallystick.graph.queries import RequestRow, SessionRow
-    from tallystick.review.sessions import About, SessionDetail
+    from tallystick.model.step import Json
+    from tallystick.review.sessions import About, SessionDetail, Workflow
 
 
 STATUSES = ("active", "merged", "discarded", "completed", "failed")
 _REQUESTS_SHOWN = 50
 _CHILDREN_SHOWN = 50
 _REFUSED_SHOWN = 10
+_MEMBERS_SHOWN = 20
 
 session = Group(
     "session",
@@ -71,16 +74,20 @@ session = Group(
 def list_(run: Run, /, limit: int | None, **wanted: Any) -> None:
     """List sessions, the one with the newest step first."""
     from tallystick.graph.queries import SessionFilter
-    from tallystick.review.sessions import describe, list_sessions
+    from tallystick.review.sessions import describe, list_sessions, workflow_of
 
     most = run.limit(limit)
     with opened_index(run) as index:
         found = list_sessions(index, SessionFilter(**wanted, limit=most + 1))
         rows, has_more = found[:most], len(found) > most
         about = describe(run.home, index, [row.session for row in rows])
+        workflows = {row.session: workflow_of(run.home, index, row) for row in rows}
         run.take(index.remarks)
-    data = {"sessions": [row_data(row, about[row.session]) for row in rows], "has_more": has_more}
-    run.answer("sessions", data if run.json else None, list_text(rows, about, run.width))
+    data = {
+        "sessions": [{**row_data(row, about[row.session]), "workflow": workflows[row.session]} for row in rows],
+        "has_more": has_more,
+    }
+    run.answer("sessions", data if run.json else None, list_text(rows, about, workflows, run.width))
     if has_more:
         run.note(f"Showing {len(rows)}; --limit N shows more")
 
@@ -101,18 +108,20 @@ def row_data(row: SessionRow, about: About) -> dict[str, Any]:
     }
 
 
-def list_text(rows: tuple[SessionRow, ...], about: Mapping[str, About], width: int) -> Iterator[str]:
+def list_text(
+    rows: tuple[SessionRow, ...], about: Mapping[str, About], workflows: Mapping[str, Workflow | None], width: int
+) -> Iterator[str]:
     """The list as text."""
     if not rows:
         yield "no sessions"
         return
-    cells = [_cells(row, about[row.session]) for row in rows]
+    cells = [_cells(row, about[row.session], workflows.get(row.session)) for row in rows]
     used = sum(max(map(width_of, column)) + 2 for column in list(zip(_HEAD, *cells, strict=True))[:-1])
     fitted = [(*row[:-1], cut(row[-1], max(width - used, 12))) for row in cells]
     yield from table(fitted, head=_HEAD, right=frozenset((5, 6, 7)))
 
 
-def _cells(row: SessionRow, about: About) -> tuple[str, ...]:
+def _cells(row: SessionRow, about: About, workflow: Workflow | None) -> tuple[str, ...]:
     return (
         short(row.session),
         cut(one_line(row.agent), 16),
@@ -122,8 +131,27 @@ def _cells(row: SessionRow, about: About) -> tuple[str, ...]:
         f"{row.steps:,}",
         count_or_blank(row.failures),
         cost_text(about.cost.microusd, about.cost.unknown),
-        first_line(row.goal or row.title or "", 200),
+        first_line(row.goal or _workflow_text(workflow) or row.title or "", 200),
     )
+
+
+def _workflow_text(found: Workflow | None) -> str:
+    """A workflow in short: `release-notes (version = 2.4.0) → draft = …`."""
+    if found is None:
+        return ""
+    inputs, outputs = (", ".join(_said(members)) for members in (found.inputs, found.outputs))
+    text = found.name
+    if inputs:
+        text += f" ({inputs})"
+    if outputs:
+        text += f" → {outputs}"
+    return text
+
+
+def _said(members: Mapping[str, Json]) -> Iterator[str]:
+    """Members as `name = value`, as many as are shown."""
+    for name in islice(members, _MEMBERS_SHOWN):
+        yield first_line(f"{name} = {plain(members[name])}", 200)
 
 
 def _time(text: str | None) -> str:
@@ -202,6 +230,7 @@ def _facts(found: SessionDetail) -> Iterator[tuple[str, str]]:
         yield "depth", f"{found.about.depth}, below {short(found.root)}"
     yield "status", _status(found)
     yield "goal", first_line(row.goal or "", 200)
+    yield from _workflow(found)
     yield "run", one_line(row.run or "")
     yield "workspace", first_line(row.workspace or "", 200)
     yield "from", _moment(row.started)
@@ -217,6 +246,17 @@ def _facts(found: SessionDetail) -> Iterator[tuple[str, str]]:
     yield from facts(found.under)
     yield "sealed", _sealed(found)
     yield "journal", path_text(found.path) if found.path is not None else "gone"
+
+
+def _workflow(found: SessionDetail) -> Iterator[tuple[str, str]]:
+    """The workflow that it runs, with each input and output on a line of its own."""
+    if found.workflow is None:
+        return
+    yield "workflow", first_line(found.workflow.name, 200)
+    for label, members in (("input", found.workflow.inputs), ("output", found.workflow.outputs)):
+        yield from ((label, said) for said in _said(members))
+        if len(members) > _MEMBERS_SHOWN:
+            yield label, f"… and {len(members) - _MEMBERS_SHOWN} more; --json lists all"
 
 
 def _after(found: SessionDetail) -> str:
