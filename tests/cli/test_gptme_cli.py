@@ -52,7 +52,7 @@ def test_sessions_are_listed_shown_and_replayed(
     assert "gptme" in run(capsys, samples, "show", session)[1]
     whole = run(capsys, samples, "replay", session)[1].splitlines()
     assert len(whole) > 3
-    later = run(capsys, samples, "replay", session, "--from-step", f"{session}:2")[1].splitlines()
+    later = run(capsys, samples, "replay", session, "--from-step", f"{session}:12")[1].splitlines()
     assert len(later) < len(whole)
 
 

@@ -101,7 +101,8 @@ def test_what_opencode_does_is_recorded_and_a_forbidden_call_throws(home: Home, 
     assert forbidden["threw"]
     until(lambda: len(steps(home, "opencode", "tool_call")) == 2)
     (decision,) = steps(home, "opencode", "decision")
-    assert (decision.meta["effect"], decision.values["content.text"]) == ("deny", forbidden["threw"])
+    assert decision.meta["effect"] == "deny"
+    assert forbidden["threw"] == f"{decision.values['content.text']} {decision.values['content.remedy']}"
     (shown,) = steps(home, "opencode", "tool_result")
     assert (shown.meta["corr"], shown.values["content.output"]) == ("c1", "hi\n")
 
@@ -142,7 +143,8 @@ def test_what_pi_does_is_recorded_and_a_forbidden_call_is_blocked(home: Home, ru
     assert forbidden["gave"]["block"] is True
     until(lambda: len(steps(home, "pi", "tool_call")) == 2)
     (decision,) = steps(home, "pi", "decision")
-    assert decision.values["content.text"] == forbidden["gave"]["reason"]
+    said = f"{decision.values['content.text']} {decision.values['content.remedy']}"
+    assert forbidden["gave"]["reason"] == said
     assert [step.values["content.text"] for step in steps(home, "pi", "user")] == ["do it"]
 
 

@@ -158,6 +158,7 @@ def test_an_explanation_is_printed_act_by_act_with_its_facts(
         "args": {"command": command},
         "cwd": str(elsewhere),
         "call_id": None,
+        "home": None,
     }
     decision = found["decision"]
     assert (decision["effect"], decision["rules"], decision["would"]) == ("ask", ["mine.no-curl"], None)

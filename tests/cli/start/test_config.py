@@ -24,9 +24,9 @@ def test_a_setting_is_changed_read_and_given_back(tally: Tally, user: Path) -> N
 
 def test_a_limit_that_is_set_is_obeyed(tally: Tally, full: Path) -> None:
     tally("config", "set", "output.limit", "3")
-    assert len(tally("log").stdout.splitlines()) == 3
+    assert len(tally("log", "-v").stdout.splitlines()) == 3
     assert len(tally("session", "list").stdout.splitlines()) == 4
-    assert len(tally("log", "--limit", "5").stdout.splitlines()) == 5
+    assert len(tally("log", "-v", "--limit", "5").stdout.splitlines()) == 5
 
 
 @pytest.mark.parametrize(
