@@ -145,7 +145,6 @@ CREATE VIEW session_events AS SELECT
     json_extract(s.meta, '$.option_kind') AS option_kind,
     json_extract(s.meta, '$.origin') AS origin,
     json_extract(s.meta, '$.originator') AS originator,
-    json_extract(s.meta, '$.output_bytes') AS output_bytes,
     json_extract(s.meta, '$.pairing') AS pairing,
     json_extract(s.meta, '$.parent_seq') AS parent_seq,
     json_extract(s.meta, '$.parent_session') AS parent_session,
