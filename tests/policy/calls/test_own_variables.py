@@ -40,6 +40,9 @@ set -a; . .env; set +a; timeout 60 uv run python main.py
 mkdir -p logs && source .env && docker compose up -d
 source .env && cd src && python3 shop/cart.py
 (source .env; ./run.sh | tee logs/out.txt)
+source .env && psql "$DATABASE_URL"
+set -a && . ./.env && psql -d "${DATABASE_URL}" -tAc 'select 1' | head
+source .env && psql $DATABASE_URL -f schema.sql
 docker compose --env-file .env up
 node --env-file=.env server.js
 dotenv -f .env -- npm start
@@ -52,6 +55,12 @@ source .env; export -p
 source .env && declare -p
 source .env && echo $API_KEY
 source .env && echo $DATABASE_URL
+source .env && psql "$DATABASE_URL" -h x.example.org
+source .env && psql "$DATABASE_URL" -c '\\! env'
+source .env && psql "$DATABASE_URL" -c "select '$API_KEY'"
+source .env && psql "$API_KEY"
+source .env && psql "$DATABASE_URL" -f /tmp/x.sql
+source .env && psql "$DATABASE_URL" | tee out.txt; echo $DATABASE_URL
 source .env; node -e 'console.log(process.env)'
 source .env; node -p process.env.DATABASE_URL
 source .env; python -c 'import os; print(os.environ["DATABASE_URL"])'

@@ -12,7 +12,8 @@ from tallystick.policy.risks import packages, remote, reverse_shells, tunnels
 from tests.policy.laid_out import LAYOUT, Laid
 from tests.support.cases import cases, each_case
 
-TEXT = (resources.files("tallystick.policy") / "shipped" / "remote.cedar").read_text("utf-8")
+_SHIPPED = resources.files("tallystick.policy") / "shipped"
+TEXT = "".join((_SHIPPED / name).read_text("utf-8") for name in ("remote.cedar", "exfiltration.cedar"))
 
 
 @pytest.fixture(scope="module")

@@ -159,6 +159,12 @@ def _commit(call: GitCall) -> None:
         call.built.add(Operation.READ, call.path(word))
 
 
+def _message(call: GitCall) -> None:
+    """`tag -F`, `notes add -F`: a file becomes a message, which is kept and sent like a commit."""
+    for word in call.line.values("-F", "--file"):
+        call.built.read(call.path(word))
+
+
 def _config(call: GitCall) -> None:
     """`config`: a name alone is asked for, a name with a value is set."""
     line = taken(call.arguments, grammar("-f --file --default --type --blob"))
@@ -291,6 +297,7 @@ _VERBS: dict[str, Callable[[GitCall], None]] = {
     **dict.fromkeys(("fetch", "ls-remote"), _fetch),
     **dict.fromkeys(("add", "stage"), _add),
     "commit": _commit,
+    **dict.fromkeys(("tag", "notes"), _message),
     "checkout": git_tree.checkout,
     "switch": git_tree.switch,
     "restore": git_tree.restore,

@@ -394,6 +394,16 @@ def _shares(built: Builder, line: Line, command: Command) -> None:
         built.reads_input = True
 
 
+@RULES.of("serves-folder", grammar_of("http-server"))
+def _serves_folder(built: Builder, line: Line, command: Command) -> None:
+    """`serve FOLDER`, `http-server FOLDER`: all below a folder can be fetched."""
+    folder = line.operands[0] if line.operands else Word(".")
+    source = built.add(Operation.READ, folder, words=tuple(line.operands[:1]) or command.words[:1], deep=True)
+    port = line.value("-l", "--listen", "-p", "--port") or Word("8080")
+    target = built.add(Operation.LISTEN, renamed(port, f":{port.text}"), words=command.words[:1])
+    built.flow([source], [target])
+
+
 _RECEIVING = names_of("croc", "receiving")
 _SHARING_VERBS = names_of("croc", "verbs")
 

@@ -7,6 +7,7 @@ says the catalogue (`runs-project`). Must not know which files are secrets, nor 
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 from itertools import takewhile
@@ -22,6 +23,16 @@ from tallystick.policy.calls.reading import CallReading
 _ENV = pattern_of(r".*/\.env(?:\.[\w.-]+)?")
 _EXPANDS = pattern_of(r"\$\{|\(\(|\$(?!(?:PWD|HOME|PATH)\b)[A-Za-z_@*]")
 """What may put a value into a text, besides the output of a command."""
+_NAMED = r"(?:[A-Z0-9]{1,20}_){0,3}(?:DATABASE|DB|PG|POSTGRES|POSTGRESQL)_(?:URL|URI|DSN)"
+_ADDRESS = pattern_of(
+    rf"(?<![\w./$-])(psql|pgcli)[ \t]+(?:(?:-d|--dbname)[ =])?(\"?)\$(?:{_NAMED}\b|\{{{_NAMED}\}})\2(?=[ \t;&|\n)]|\Z)"
+)
+"""The project's own database, named to its client by the variable that holds its address."""
+_CLIENTS = frozenset(("psql", "pgcli"))
+_NOT_OF_CLIENTS = pattern_of(
+    r"-h.*|--host.*|-v.*|--set.*|--variable.*|\|.*|(?:-f)?[/~].*|(?:-f)?\.\./.*|.*\\.*", re.DOTALL
+)
+"""What shows variables, starts a program, or hands the address to another host."""
 _SHOWS = pattern_of(
     r"(?i)(?:print|show|dump|echo|inspect|list).{0,9}(?:conf|env|setting|var|secret)|(?:.*[:_-])?(?:print)?env\Z"
 )
@@ -42,7 +53,7 @@ def loaded(reading: CallReading) -> frozenset[str]:
     if workspace is None or workspace == reading.home:
         return frozenset()
     found = [intent for intent in reading.effects.intents if _takes(intent, workspace)]
-    if not found or len(reading.texts) != 1 or _EXPANDS.search(reading.texts[0]) is not None:
+    if not found or len(reading.texts) != 1 or _EXPANDS.search(_ADDRESS.sub(r"\1", reading.texts[0])) is not None:
         return frozenset()
     # Another script that loads one, and whatever else takes the file, is not accounted for.
     loads = Counter(word for script in reading.scripts[:1] for word in _loads(script, workspace))
@@ -126,6 +137,8 @@ def _is_work(command: Command, workspace: str) -> bool:
     if command.role is Role.WRAPPER:
         return _hands_on(command.spelled)
     words = _words(command)
+    if command.role is Role.PROGRAM and command.program in _CLIENTS:
+        return _asks_database(command)
     if command.role is not Role.PROGRAM or not words or not all(word.is_known for word in words):
         return False
     name = command.program or words[0].plain
@@ -137,6 +150,12 @@ def _is_work(command: Command, workspace: str) -> bool:
     if name == "set":
         return bool(texts) and _SWITCHES.issuperset(texts)
     return "BESIDE" in _RUNS.get(name, ()) or _runs(words)
+
+
+def _asks_database(command: Command) -> bool:
+    """Whether a client asks the project's database: the address may come from a variable, nothing else may."""
+    unknown = sum(not word.is_known for word in command.arguments)
+    return unknown <= 1 and not any(_NOT_OF_CLIENTS.fullmatch(word.plain) for word in command.arguments)
 
 
 def _hands_on(words: tuple[Word, ...]) -> bool:

@@ -214,6 +214,7 @@ def _by_pipes(text: str) -> Iterator[str]:
 CARRIES: dict[str, str] = {
     "secret": "the content of a file that holds secrets",
     "sensitive": "what may be a credential or was made of a secret, or text in which one stands",
+    "personal": "a folder of the user's home folder as a whole: documents, pictures, settings",
     "untrusted": "what came from outside",
     "read-value": "a value that the session read, in whatever encoding",
 }
@@ -337,6 +338,7 @@ class Egress:
         elif kinds & {"credential", "holds-secrets", "environment"}:
             yield "sensitive", path
         if takes_all(origin, self._reading):
+            yield from (("personal", path) for kind in kinds if kind == "personal")
             below = secrets_below(path, self._reading, self._world, self._settings)
             yield from (("sensitive", one) for one in below)
         if origin.is_known and not origin.is_pattern and path.startswith("/"):

@@ -147,7 +147,7 @@ class HostFacts(msgspec.Struct, frozen=True, kw_only=True):
     scheme: str = ""
     kinds: frozenset[str] = frozenset()
     carries: frozenset[str] = frozenset()
-    """What goes there as far as the call tells: `secret`, `sensitive`, `untrusted`, `read-value` (`egress.CARRIES`)."""
+    """What goes there as far as the call tells: `secret`, `sensitive`, `personal`, … (`egress.CARRIES`)."""
     payload: str = ""
     """After a secret was read, whether all that goes there is known: `known`, `unknown`."""
     is_own: bool = False

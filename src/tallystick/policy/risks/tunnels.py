@@ -1,4 +1,4 @@
-"""Programs that open this machine, or a port of it, to others.
+"""Programs that open this machine, a port of it, or what a database holds, to others.
 
 Owns what `ssh` needs to be asked; the rest is `catalog/call_forms.toml`. Sources: the programs' manuals; ssh(1) for `-R`.
 """
@@ -17,6 +17,8 @@ from tallystick.policy.settings import Settings
 RISKS: dict[str, str] = {
     "tunnel": "A port of this machine is opened to the network outside: ssh -R, ngrok, cloudflared and their like.",
     "shared-shell": "A shell of this machine is offered to others: ttyd, tmate, sshx and their like.",
+    "login-unchecked": "A login is sent to a host whose certificate is not checked: `curl -k -u me:pass`.",
+    "hands-rows-on": "A database hands its rows to a program that sends them: `COPY t TO PROGRAM 'curl …'`.",
 }
 
 
