@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tallystick.capture import tracking
-from tallystick.capture.tracking import GitState, content_in, git_state, repository_of, tracking_of
+from tallystick.capture.tracking import GitState, content_in, git_state, keeps_commits, repository_of, tracking_of
 from tallystick.policy.world import Content, Tracking, Unread
 from tests.support.laws import examples
 
@@ -386,3 +386,54 @@ def test_a_revision_that_cannot_be_read_has_nothing(top: Path, revision: str) ->
     assert content_in(f"{top}/docs/guide.md", revision) is Unread.UNREADABLE
     assert content_in(f"{top}/docs/none.md", "HEAD") is Unread.MISSING
     assert content_in("/nowhere/at/all.md", revision) is Unread.MISSING
+
+
+# Commits that another name keeps -------------------------------------------------------------------------------------
+
+
+def test_a_branch_alone_keeps_its_commits_for_no_one_else(top: Path) -> None:
+    assert not keeps_commits(str(top))
+    run_git(top, "symbolic-ref", "refs/heads/same", "refs/heads/main")
+    run_git(top, "update-ref", "refs/stash", "HEAD")
+    assert not keeps_commits(str(top / "src"))
+
+
+@pytest.mark.parametrize("name", ["refs/heads/other", "refs/remotes/origin/main", "refs/tags/v1"])
+def test_another_name_keeps_what_it_has_and_nothing_newer(top: Path, name: str) -> None:
+    run_git(top, "commit", "-q", "--allow-empty", "-m", "second")
+    run_git(top, "update-ref", name, "HEAD")
+    assert keeps_commits(str(top))
+    run_git(top, "commit", "-q", "--allow-empty", "-m", "third")
+    assert not keeps_commits(str(top))
+    run_git(top, "reset", "-q", "--hard", "HEAD~2")
+    assert keeps_commits(str(top))
+
+
+def test_a_merge_keeps_both_sides(top: Path) -> None:
+    run_git(top, "checkout", "-q", "-b", "side")
+    run_git(top, "commit", "-q", "--allow-empty", "-m", "side")
+    run_git(top, "checkout", "-q", "main")
+    run_git(top, "commit", "-q", "--allow-empty", "-m", "main")
+    run_git(top, "checkout", "-q", "-b", "both")
+    run_git(top, "merge", "-q", "--no-ff", "-m", "both", "side")
+    run_git(top, "checkout", "-q", "main")
+    run_git(top, "branch", "-q", "-D", "side")
+    assert keeps_commits(str(top))
+
+
+def test_over_the_bound_they_count_as_lost(top: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run_git(top, "branch", "old")
+    for n in range(4):
+        run_git(top, "commit", "-q", "--allow-empty", "-m", str(n))
+    run_git(top, "branch", "new")
+    run_git(top, "reset", "-q", "--hard", "HEAD~3")
+    assert keeps_commits(str(top))
+    monkeypatch.setattr(tracking, "_MOST_COMMITS", 2)
+    assert not keeps_commits(str(top))
+
+
+def test_what_is_no_repository_keeps_none(tmp_path: Path) -> None:
+    assert not keeps_commits(str(tmp_path))
+    (tmp_path / ".git").mkdir()
+    (tmp_path / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
+    assert not keeps_commits(str(tmp_path))

@@ -105,6 +105,58 @@ def test_what_a_clean_tree_does_not_tell_is_asked_about(work: Work, command: str
     assert work.run(command).effect is Effect.ASK
 
 
+MOVES = ["git reset --hard origin/main", "git fetch && git reset --hard origin/main", "git reset --hard HEAD~1"]
+
+
+@pytest.mark.parametrize("command", MOVES)
+def test_a_branch_that_moves_is_not_asked_about_where_another_name_has_its_commits(work: Work, command: str) -> None:
+    work.write("a.py", "x = 2\n")
+    git(work, "commit", "-qam", "more")
+    assert work.run(command).effect is Effect.ASK
+    git(work, "update-ref", "refs/remotes/origin/main", "HEAD")
+    assert work.run(command).effect is Effect.ALLOW
+    work.write("a.py", "x = 3\n")
+    git(work, "commit", "-qam", "on top")
+    assert work.run(command).effect is Effect.ASK
+    git(work, "tag", "kept")
+    assert work.run(command).effect is Effect.ALLOW
+    work.write("a.py", "x = 4\n")
+    assert work.run(command).effect is Effect.ASK
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "git branch -D other; git reset --hard HEAD~1",
+        "git tag -d other && git reset --hard HEAD~1",
+        "git fetch --prune && git reset --hard HEAD~1",
+        "git fetch origin +main:other && git reset --hard HEAD~1",
+        "git commit --allow-empty -m x && git reset --hard HEAD~1",
+        "git checkout third && git reset --hard HEAD~1",
+        "git reset --hard $WHERE",
+    ],
+)
+def test_a_call_that_may_take_the_other_name_away_first_is_asked_about(work: Work, command: str) -> None:
+    git(work, "branch", "other")
+    assert work.run("git reset --hard HEAD~1").effect is Effect.ALLOW
+    assert work.run(command).effect is Effect.ASK
+
+
+def test_a_file_that_no_commit_has_may_be_in_the_way_of_another_revision(work: Work) -> None:
+    git(work, "branch", "other")
+    work.write("new.txt", "mine\n")
+    assert work.run("git reset --hard").effect is Effect.ALLOW
+    assert work.run("git reset --hard other").effect is Effect.ASK
+
+
+@pytest.mark.parametrize("force", ["checkout -f", "switch -f"])
+def test_another_branch_is_forced_without_a_question_where_the_tree_is_clean(work: Work, force: str) -> None:
+    git(work, "branch", "other")
+    assert work.run(f"git {force} other").effect is Effect.ALLOW
+    work.write("a.py", "x = 2\n")
+    assert work.run(f"git {force} other").effect is Effect.ASK
+
+
 @pytest.mark.parametrize(
     ("command", "loses"),
     [

@@ -15,6 +15,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
 from hashlib import sha256
+from heapq import heapify, heappop, heappush
 from itertools import islice
 from pathlib import Path
 from threading import Lock
@@ -114,6 +115,52 @@ def content_in(path: str, revision: str) -> Content | Unread:
             return _in_tree(tree, posixpath.relpath(path, root))
     except (GitError, OSError, ValueError, KeyError, TypeError):
         return Unread.UNREADABLE
+
+
+_MOST_REFS, _MOST_COMMITS = 2_000, 10_000
+_CLOCKS = 7 * 86_400  # by how many seconds those of people who commit may differ
+_KEEPING = ("refs/heads/", "refs/remotes/", "refs/tags/")
+
+
+def keeps_commits(path: str) -> bool:
+    """Whether a branch, a branch of another repository or a tag has all commits of the branch that is checked out.
+
+    Never raises. False as well where that takes more than some thousands of commits to find out.
+    """
+    root = repository_of(path)
+    try:
+        from pygit2 import GitError
+    except ImportError:
+        return False
+    try:
+        with _LOCK:
+            return root is not None and _has_head_elsewhere(_opened(root).repository)
+    except (GitError, OSError, ValueError, KeyError, TypeError):
+        return False
+
+
+def _has_head_elsewhere(repository: pygit2.Repository) -> bool:
+    """Whether HEAD is, or is before, a commit that another name is for. Then that name keeps all that is before HEAD."""
+    import pygit2
+
+    head = repository.head.peel(pygit2.Commit)
+    own = repository.head.name
+    names = (name for name in repository.references if name.startswith(_KEEPING) and name != own)
+    refs = (repository.references[name] for name in islice(names, _MOST_REFS))
+    tips = (ref.peel() for ref in refs if not isinstance(ref.target, str))  # a symbolic one may mean this branch
+    found = {tip.id: tip for tip in tips if isinstance(tip, pygit2.Commit)}
+    newest = [(-tip.commit_time, str(tip.id), tip) for tip in found.values()]
+    heapify(newest)
+    for _ in range(_MOST_COMMITS):
+        if head.id in found:
+            return True
+        if not newest or -newest[0][0] < head.commit_time - _CLOCKS:
+            return False
+        for parent in heappop(newest)[2].parents:
+            if parent.id not in found:
+                found[parent.id] = parent
+                heappush(newest, (-parent.commit_time, str(parent.id), parent))
+    return False
 
 
 def _in_tree(tree: pygit2.Tree, name: str, links: int = 0) -> Content | Unread:

@@ -112,6 +112,10 @@ class HistoricalWorld:
         maker, is_download = self.story.maker(made), self.story.files.is_download(path)
         return replace(known, maker=maker, author=maker, is_new=made.is_new, is_download=is_download)
 
+    def keeps_commits(self, path: str) -> bool:
+        """Not known."""
+        return False
+
     def tracking(self, path: str) -> Tracking:
         """What lies in the folder that was worked in counts as committed."""
         is_inside = self.folder is not None and is_below(path, (self.folder,))

@@ -21,6 +21,10 @@ from tallystick.policy.world import Maker, World
 
 RISK = "discards-work"
 _OWN = frozenset((Maker.REQUEST, Maker.SESSION))
+_BESIDE_MOVES = frozenset(
+    ("clean", "describe", "diff", "fetch", "log", "ls-files", "reset", "rev-parse", "show", "status")
+)
+"""Those that neither make a commit nor move or remove a branch, but for what comes from the other repository."""
 _BESIDE = frozenset(
     (
         *("branch", "checkout", "clean", "commit", "describe", "diff", "fetch", "log", "ls-files", "pull", "push"),
@@ -38,11 +42,14 @@ class Discard(Struct, frozen=True):
     """Changes to tracked files."""
     files: bool = False
     """Files that version control does not know."""
+    commits: bool = False
+    """Commits of the branch, where no other branch or tag has them."""
 
 
 def discards(reading: CallReading) -> tuple[Discard, ...] | None:
     """What the git commands of a call throw away; None where the call does not tell all of it."""
     found: list[Discard] = []
+    calls: list[GitCall] = []
     for script in reading.scripts:
         for command in script.commands:
             if command.role is not Role.PROGRAM or not command.words or canonical(command.program) != "git":
@@ -52,7 +59,17 @@ def discards(reading: CallReading) -> tuple[Discard, ...] | None:
             if told is None or not (call.verb in _BESIDE or call.line.has("--abort")):
                 return None
             found += told
+            calls.append(call)
+    if any(one.commits for one in found) and not all(map(_leaves_branches, calls)):
+        return None
     return tuple(found)
+
+
+def _leaves_branches(call: GitCall) -> bool:
+    """Whether what a branch or a tag names before a command is still named after it."""
+    is_pruned = any(name in ("-p", "--prune", "-P", "--prune-tags", "-f", "--force") for name, _ in call.line.options)
+    is_renamed = any(":" in word.text for word in call.line.operands)
+    return call.verb in _BESIDE_MOVES and (call.verb != "fetch" or not (is_pruned or is_renamed))
 
 
 def _told(call: GitCall, command: Command) -> list[Discard] | None:
@@ -60,7 +77,12 @@ def _told(call: GitCall, command: Command) -> list[Discard] | None:
     line, verb = call.line, call.verb
     if verb == "reset" and line.has("--hard"):
         moves = [word for word in line.operands if word.text not in ("HEAD", "@")]
-        return None if moves else _at(call, command, [], changes=True)
+        if len(moves) > 1 or not all(word.is_known for word in moves):
+            return None
+        found = _at(call, command, [], changes=True, files=bool(moves))
+        if found is None or not moves:
+            return found
+        return [replace(one, commits=True) for one in found]
     if verb in ("checkout", "switch") and line.has("-f", "--force", "--discard-changes"):
         return _at(call, command, [], changes=True, files=bool(line.operands))
     if verb == "clean" and not line.has("-n", "--dry-run", "-i", "--interactive"):
@@ -111,6 +133,8 @@ def _brings_more(facts: Facts) -> bool:
 def loses(discard: Discard, world: World) -> bool:
     """Whether something would be lost: what is in no commit. New files that the session made are its own to remove."""
     place = discard.path
+    if discard.commits and not world.keeps_commits(world.real(place)):
+        return True
     if discard.changes:
         root = world.repository(world.real(place))
         if root is None:

@@ -73,6 +73,10 @@ class _Questions:
         """What version control says of a path."""
         return self._machine("tracking", path, self._world.tracking)
 
+    def keeps_commits(self, path: str) -> bool:
+        """Whether another branch or a tag has all commits of the branch that the repository of a path is on."""
+        return self._machine("keeps_commits", path, self._world.keeps_commits)
+
     def blob(self, name: str) -> Content | Unread:
         """What version control has under `REVISION:PATH`."""
         return self._machine("blob", name, self._world.blob)

@@ -19,7 +19,7 @@ from typing import Protocol
 import msgspec
 
 from tallystick.capture.content import Contents
-from tallystick.capture.tracking import content_in, repository_of, tracking_of
+from tallystick.capture.tracking import content_in, keeps_commits, repository_of, tracking_of
 from tallystick.model.paths import placed
 from tallystick.policy.content.code_files import language_in
 from tallystick.policy.content.inspection import content_tags
@@ -123,6 +123,10 @@ class LiveWorld:
     def tracking(self, path: str) -> Tracking:
         """What version control says of a path."""
         return tracking_of(path)
+
+    def keeps_commits(self, path: str) -> bool:
+        """Whether another branch or a tag has all commits of the branch that the repository of a path is on."""
+        return keeps_commits(path)
 
     def blob(self, name: str) -> Content | Unread:
         """What version control has under `REVISION:PATH`, the path absolute."""

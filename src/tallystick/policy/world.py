@@ -246,6 +246,10 @@ class World(Protocol):
         """What version control says of a path."""
         ...
 
+    def keeps_commits(self, path: str) -> bool:
+        """Whether another branch or a tag has all commits of the branch that the repository of a path is on."""
+        ...
+
     def is_approved(self, digest: str) -> bool:
         """Whether the user let content with this digest run before, when asked."""
         ...

@@ -28,6 +28,9 @@ class Linked(Bare):
     def state(self, path: str) -> FileState:
         return FileState(kind=FileKind.NOTHING if path.endswith("new") else FileKind.FILE)
 
+    def keeps_commits(self, path: str) -> bool:
+        return False
+
     def matches(self, pattern: str) -> Sequence[str]:
         return ()
 

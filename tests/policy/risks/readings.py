@@ -26,6 +26,9 @@ class Bare:
     def state(self, path: str) -> FileState:
         return FileState(kind=FileKind.FILE if path in self._files else FileKind.NOTHING)
 
+    def keeps_commits(self, path: str) -> bool:
+        return False
+
     def matches(self, pattern: str) -> Sequence[str]:
         return ()
 
