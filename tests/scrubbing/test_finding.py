@@ -178,6 +178,7 @@ REVIEWED = {
     "_LIST_ITEM": "a dash begins each part, and is in none",
     "_LIST_ITEMS": "signs and codes take turns, and nothing follows",
     "_PAIR": "a blank begins each word, and is in none; six words",
+    "_PLAIN_FILE": "a slash ends each folder, and is in none; a dash or underscore begins each further part; in 200 bytes",
     "_PHRASE": "a blank ends each word, and is in none",
     "_TOLD_PHRASE": "a blank begins each word, and is in none",
     "_VALUES": "a comma begins each value, and is in none",

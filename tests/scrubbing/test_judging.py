@@ -19,6 +19,28 @@ def test_a_placeholder_is_no_secret_whatever_its_name(value: str, name: Says) ->
     assert not is_secret(value.encode(), name, Stands.MEMBER)
 
 
+@each(
+    "value",
+    [
+        "tests/e2e/.env",
+        "e2e/.env",
+        ".env.local",
+        "apps/web2/.env.example",
+        "k8s/prod1a/secret.yaml",
+        "Api/V2/keys.json",
+    ],
+)
+@each("name", [Says.MAYBE, Says.SECRET, Says.PASSWORD])
+@each("stands", list(Stands))
+def test_the_path_of_a_plain_file_is_no_secret_whatever_its_name(value: str, name: Says, stands: Stands) -> None:
+    assert not is_secret(value.encode(), name, stands)
+
+
+@each("value", ["q9x2m4v7z1/w8k3j5.txt", "Ab3dE9/x7Yq2/.env", "hunter2/e2e9x", "tests/e2e/.env7Kq", "s3cr3t.json"])
+def test_what_only_resembles_a_path_is_a_secret(value: str) -> None:
+    assert is_secret(value.encode(), Says.PASSWORD, Stands.MEMBER)
+
+
 def test_a_password_that_a_person_chose_is_one() -> None:
     assert is_secret(b"swordfish", Says.PASSWORD, Stands.MEMBER)
     assert is_secret(b"hunter2", Says.PASSWORD, Stands.QUOTED)

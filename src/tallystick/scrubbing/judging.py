@@ -48,6 +48,7 @@ _SAID_ENDINGS = tuple(_FACTS.said_endings.split())
 _WORDS = pattern_of(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\d_A-Z]+")
 LONGEST = 8192
 _LONGEST_ORDINARY = 100
+_LONGEST_PATH = 200
 _UUID = pattern_of(rb"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\Z")
 _HASH = pattern_of(rb"(?:[0-9a-f]{40}|[0-9a-f]{64}|[0-9a-f]{96}|[0-9a-f]{128})\Z")
 _LOCK_DIGEST = pattern_of(rb"(?:sha(?:1|224|256|384|512)|md5|blake[23][a-z0-9]*|h1)[-:=]", re.IGNORECASE)
@@ -67,6 +68,12 @@ _PLACEHOLDER = pattern_of(
     rb"(?![A-Za-z0-9])|\*{4}|x{6}|\.\.\.|\xe2\x80\xa6|\$\{|\{\{|<[A-Za-z]|EXAMPLE(?:KEY)?(?![A-Za-z])",
     re.IGNORECASE,
 )
+_FOLDER = rb"[A-Za-z][a-z]{0,15}(?:[0-9]{1,2}[a-z]{0,8})?(?:[_-][A-Za-z]?[a-z]{0,15}[0-9]{0,2}){0,4}"
+_PLAIN_FILE = pattern_of(
+    rb"(?:" + _FOLDER + rb"/){0,8}\.env(?:\.[a-z]{2,12}){0,2}\Z"
+    rb"|(?:" + _FOLDER + rb"/){1,8}" + _FOLDER + rb"\.(?:json|ya?ml|toml|ini|conf|cfg|txt|md|env)\Z"
+)
+"""A file by a path of plain words, where secrets are kept or told of: `tests/e2e/.env`, `k8s/secret.yaml`."""
 _PART = rb"(?:[A-Za-z]{1,24}[0-9]{0,3}|[0-9]{1,4})"
 _IDENTIFIER = pattern_of(_PART + rb"(?:[-_./:@]{1,4}" + _PART + rb")*\Z")
 _CAMEL = pattern_of(rb"[A-Z]{0,6}[a-z]+(?:[A-Z]{1,6}[a-z]+)*[0-9]{0,2}\Z")
@@ -191,6 +198,8 @@ def _is_no_value(value: bytes) -> bool:
         return True
     if value[:1] in _MARKS:
         return not (_CLASSES[0].search(value) and _CLASSES[1].search(value) and len(value) >= _LEAST_MARKED)
+    if len(value) <= _LONGEST_PATH and _PLAIN_FILE.match(value):
+        return True
     return bool(_NO_VALUE.match(value) or _LOCK_DIGEST.match(value) or _PLACEHOLDER.search(value))
 
 
