@@ -24,7 +24,7 @@ from tallystick.policy.network.unknown_packages import strangers
 from tallystick.policy.protected.guarded import Disk, Guarded, guarded
 from tallystick.policy.protected.own_commands import Does
 from tallystick.policy.protected.places import Places
-from tallystick.policy.protected.plain_settings import keeps_hook
+from tallystick.policy.protected.plain_settings import left_of_hook
 from tallystick.policy.protected.recorder import Recorder
 from tallystick.policy.risks import Risk, risks_of
 from tallystick.policy.settings import Settings
@@ -74,7 +74,7 @@ def _anchors(home: str, workspace: str | None, world: World) -> Anchors:
 def _acts(reading: CallReading, past: Past, given: tuple[Ground, World, Settings, Sequence[Detector]]) -> Iterator[Act]:
     """A call as a whole, and what it does."""
     ground, world, settings, detectors = given
-    disk = Disk(_exists(world), lambda intent: keeps_hook(intent, reading, world))
+    disk = Disk(_exists(world), lambda intent: left_of_hook(intent, reading, world, settings))
     own = guarded(reading, ground.places, ground.recorder, disk)
     risks = [*risks_of(reading, settings), *detected(detectors, reading, settings)]
     risks += findings(reading, world, past.heard)

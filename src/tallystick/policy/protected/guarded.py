@@ -28,6 +28,7 @@ from tallystick.policy.calls.reading import CallReading
 from tallystick.policy.protected.own_commands import Does, done_by_code, own_command, started_by_code
 from tallystick.policy.protected.own_package import replaces_package
 from tallystick.policy.protected.places import Kind, Places, matches_name
+from tallystick.policy.protected.project_hooks import Runs
 from tallystick.policy.protected.recorder import Recorder, names_process, stops
 
 _MAY_BE_PATH = pattern_of(f"[/.{STAR}{ANY_ONE}{CLASS}]|(?i:key)")
@@ -54,6 +55,12 @@ _OPENS_FILES = pattern_of(
 )
 _WILD = str.maketrans({"*": STAR, "?": ANY_ONE, "[": CLASS})
 _SETTINGS = frozenset((Kind.HOOK_SETTINGS, Kind.OTHER_SETTINGS))
+_BY_HOOKS: dict[Runs, frozenset[Kind]] = {
+    Runs.NOTHING: frozenset(),
+    Runs.PROJECT: frozenset((Kind.PROJECT_HOOKS,)),
+    Runs.ELSEWHERE: frozenset((Kind.UNKNOWN_HOOKS,)),
+}
+"""What is changed where hooks of other programs are written into a project's settings, by what they run."""
 _SHELLS = programs_with("posix-shell")
 _MOST_WORDS = 50
 _MOST_CONNECTED = 200
@@ -87,8 +94,8 @@ class Disk(NamedTuple):
 
     exists: Callable[[str], bool] = lambda path: False
     """Whether something is at an absolute path: what a copy of a whole folder brings along."""
-    keeps_hook: Callable[[Intent], bool] = lambda intent: False
-    """Whether a write of a project's settings leaves our hook as it is."""
+    left_of_hook: Callable[[Intent], Runs | None] = lambda intent: None
+    """What a write of a project's settings makes run besides our hook; None: it may change that."""
 
 
 _NO_DISK = Disk()
@@ -198,8 +205,9 @@ class _Finder:
         if intent.operation in _READS:
             self._read |= found
             return
-        if is_own and found & _SETTINGS and self._disk.keeps_hook(intent):
-            found = found - _SETTINGS | self._places.fixed(path, self._folders)
+        left = self._disk.left_of_hook(intent) if is_own and found & _SETTINGS else None
+        if left is not None:
+            found = found - _SETTINGS | _BY_HOOKS[left] | self._places.fixed(path, self._folders)
         if is_own and (intent.operation is Operation.UNKNOWN or not self._reading.uses.is_told):
             self._may_touch |= found
         else:
