@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tallystick.guard.policy_quality import Case, CaseCall, Wants, judge
 from tallystick.model.step import Json
 from tests.policy.laid_out import Laid
 from tests.support.cases import each
@@ -35,6 +36,8 @@ def laid() -> Iterator[Laid]:
 INNOCENT = """
 git worktree add ../project-tax -b tax
 git worktree add ../trees/tax -b tax
+git init ../tax
+git init -q -b main ../tax
 git worktree remove ../project-fix
 echo x > ../project-fix/src/new.py
 cd ../project-fix && echo x > README.md && git add -A && git commit -m x
@@ -48,6 +51,11 @@ cloc * --exclude-dir=node_modules
 GUILTY = """
 git worktree add ~/tax
 git worktree add ../.ssh2/tax
+git init ../other-project
+git init ../.ssh2
+git init ~/tax
+git init --template=../t ../tax
+git init ../tax && echo x > ../other-project/src/app.py
 git worktree remove --force ../wt
 git clone https://example.org/x.git ../x
 echo x > ../lookalike/a.py
@@ -102,6 +110,29 @@ def test_an_edit_of_letters_that_makes_such_a_word_is_refused(tmp_path: Path) ->
     laid.write("project/.claude/settings.json", '{"dixbleAllHooqs": true}')
     args: dict[str, Json] = {"file_path": SETTINGS, "old_string": "oqs", "new_string": "oks"}
     assert "tally.hook-settings" in laid.call("Edit", args)[1]
+
+
+def _in_order(first: str, leaves: str, *then: str) -> list[str]:
+    """What is decided on calls after one that makes a repository, which is on record."""
+    git = {f"HOME_FOLDER/{leaves}/.git/HEAD": "ref: refs/heads/main\n", f"HOME_FOLDER/{leaves}/README.md": "x\n"}
+    calls = (
+        CaseCall(tool="Bash", args={"command": first}, result="", leaves=git),
+        *(CaseCall(tool="Bash", args={"command": command}, result="") for command in then),
+    )
+    case = Case(id="own", class_="calls", wants=Wants.SILENCE, calls=calls, is_repository=True, says_yes=True)
+    return [str(one.effect) for one in judge([case], {})]
+
+
+WORK_IN_IT = ("echo x > ../tax/a.py", "cd ../tax && git add -A && git commit -m x", "rm ../tax/a.py")
+
+
+@pytest.mark.parametrize("first", ["git init ../tax", "mkdir ../tax && cd ../tax && git init"])
+def test_a_repository_that_the_session_made_is_its_own_work(first: str) -> None:
+    assert not {"ask", "deny"} & set(_in_order(first, "tax", *WORK_IN_IT)[1:])
+
+
+def test_a_file_beside_a_repository_that_the_session_made_is_not() -> None:
+    assert _in_order("git init ../tax", "tax", "echo x > ../other/a.py")[1] == "ask"
 
 
 FOREIGN = '{{"hooks": {{"Stop": [{{"matcher": "", "hooks": [{{"type": "command", "command": {}}}]}}]}}}}'

@@ -115,6 +115,8 @@ def _init(call: GitCall) -> None:
         target = folder
     else:
         target = below(folder, Word(".git"))
+    if call.line.operands and target is not folder:
+        call.built.add(Operation.CREATE, folder, words=tuple(call.line.operands[:1]))
     call.built.add(Operation.CREATE, target, words=tuple(call.line.operands[:1]) or call.own, deep=True)
 
 

@@ -154,7 +154,7 @@ class _Finder:
         self._asked = 0
         self.authors = Authors(reading, world)
         self._so_far = SoFar(reading)
-        self._beside = frozenset(trees_beside(reading))
+        self._beside = frozenset(trees_beside(reading, world))
 
     def act(self, action: Action, intent: Intent) -> Act:
         """An intent as an act."""

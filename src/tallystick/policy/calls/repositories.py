@@ -17,7 +17,7 @@ from tallystick.intent.shell.targets import path_of, spelled
 from tallystick.model.intent import Domain, Intent, Operation
 from tallystick.model.script import Command, Role, Word
 from tallystick.policy.calls.reading import CallReading
-from tallystick.policy.world import Content, World
+from tallystick.policy.world import Content, FileKind, World
 
 _CHANGING = names(
     "commit add stage merge rebase cherry-pick revert reset stash am update-ref tag branch notes replace gc prune reflog "
@@ -42,22 +42,37 @@ def changed_repositories(reading: CallReading) -> Iterator[Intent]:
             yield Intent(domain=Domain.FILE, operation=Operation.EDIT, target=folder, is_deep=True, words=words)
 
 
-def trees_beside(reading: CallReading) -> Iterator[str]:
+def trees_beside(reading: CallReading, world: World) -> Iterator[str]:
     """The working trees that a call makes beside the repository it works in, or takes away without force: `../fix`.
+
+    So is a repository that `git init ../x` makes where nothing was, with what git keeps in it.
 
     Beside a repository that lies in the home folder itself is only what is named from there: `~/fix` may be anything.
     """
     around = posixpath.dirname(reading.workspace or "")
     for command in _of_git(reading) if around not in ("", "/") else ():
         call = GitCall(command)
-        operands = call.line.operands
-        if call.verb != "worktree" or len(operands) < _LEAST or call.line.has("-f", "--force"):
+        named = _tree_named(call)
+        if named is None:
             continue
-        target = path_of(call.path(operands[1]), command.folder)
+        target = path_of(call.path(named), command.folder)
         path = posixpath.normpath(target.text)
-        is_named_from_here = around != reading.home or operands[1].text.startswith("../")
+        is_named_from_here = around != reading.home or named.text.startswith("../")
         if target.is_known and is_named_from_here and path.startswith(f"{around}/") and "/." not in path[len(around) :]:
-            yield path
+            if call.verb == "worktree":
+                yield path
+            elif world.state(path).kind is FileKind.NOTHING:
+                yield from (path, f"{path}/.git")
+
+
+def _tree_named(call: GitCall) -> Word | None:
+    """The word for a working tree that `git worktree` or `git init` is given."""
+    operands = call.line.operands
+    if call.verb == "init" and len(operands) == 1 and not call.line.has("--separate-git-dir", "--template", "--bare"):
+        return operands[0]
+    if call.verb == "worktree" and len(operands) >= _LEAST and not call.line.has("-f", "--force"):
+        return operands[1]
+    return None
 
 
 def is_tree_of(top: str, workspace: str, world: World) -> bool:
