@@ -48,7 +48,7 @@ def left_of_hook(intent: Intent, reading: CallReading, world: World, settings: S
         return None
     if not any(map(_OF_HOOKS.search, (name, *said, *after))):
         return Runs.NOTHING
-    if len(after) != 1 or any(map(_SWITCHES.search, (name, *said, *after))):
+    if not intent.target.startswith("/") or len(after) != 1 or any(map(_SWITCHES.search, (name, *said, *after))):
         return None
     return _hooks_of(after[0], posixpath.dirname(posixpath.dirname(intent.target)), HooksRead(reading, world, settings))
 

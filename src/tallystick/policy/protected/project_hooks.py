@@ -43,7 +43,7 @@ class Runs(enum.Enum):
     PROJECT = "project"
     """Programs of the project and installed ones, in the project alone."""
     ELSEWHERE = "elsewhere"
-    """What is not known, lies elsewhere, talks to a host or answers for the user; or hooks are all taken away."""
+    """What is not known, lies elsewhere, talks to a host or answers for the user."""
 
 
 class HooksRead(NamedTuple):
@@ -54,13 +54,11 @@ class HooksRead(NamedTuple):
     settings: Settings
 
     def runs(self, hooks: Json, project: str) -> Runs | None:
-        """What hooks run in a project; None: what no hook may do."""
+        """What hooks run in a project; None: what no hook may do, or none are left."""
         found = Runs.PROJECT
         commands = list(_commands(hooks, 0))
-        if len(commands) > _MOST_COMMANDS:
+        if not 0 < len(commands) <= _MOST_COMMANDS:
             return None
-        if not commands:
-            return Runs.ELSEWHERE
         for command in commands:
             one = Runs.ELSEWHERE if command is None else self._of_command(command, project)
             if one is None:
