@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from itertools import chain, islice
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -179,43 +180,46 @@ def _builtin(value: Any) -> Any:
     return msgspec.to_builtins(value, enc_hook=str)
 
 
-def labelled(rows: Iterable[tuple[str, str]], *, indent: str = "") -> Iterator[str]:
-    """Lines of names and values, with the values aligned.
+def labelled(rows: Iterable[tuple[str, str]], *, indent: str = "", width: int | None = None) -> Iterator[str]:
+    """Lines of names and values, with the values aligned; wrapped where they are wider than `width`.
 
     Values must be safe to print; names are constants of the program.
     """
+    from tallystick.cli.fitting import wrapped
+
     kept = [(name, value) for name, value in rows if value]
     widest = max((len(name) for name, _ in kept), default=0)
+    before = len(indent) + widest + 2
     for name, value in kept:
-        yield f"{indent}{click.style(name.ljust(widest), dim=True)}  {value}"
+        said = [value]
+        if width is not None:
+            said = list(wrapped(value, max(width - before, 20)))
+        yield f"{indent}{click.style(name.ljust(widest), dim=True)}  {said[0]}"
+        yield from (f"{' ' * before}{line}" for line in said[1:])
 
 
 def table(
-    rows: Iterable[tuple[str, ...]], *, head: tuple[str, ...], right: frozenset[int] = frozenset()
+    rows: Iterable[tuple[str, ...]],
+    *,
+    head: tuple[str, ...],
+    right: frozenset[int] = frozenset(),
+    width: int | None = None,
+    gives: Mapping[int, int] = MappingProxyType({}),
 ) -> Iterator[str]:
-    """Rows below a header, columns aligned, the last one of any width. Cells must be safe to print.
+    """Rows below a header, columns aligned, no line wider than `width`. Cells must be safe to print.
 
     Args:
         right: the numbers of the columns to right-align.
+        width: the columns of the terminal; None: lines have any width.
+        gives: the columns whose text may be shortened, the widest first, each with its least width. Ids and numbers are
+            no such columns: where a line has no room for them, its row goes on in the next line.
     """
-    from tallystick.display.text import width_of
+    from tallystick.cli.fitting import Shape, fitted
 
-    kept = [head, *rows]
-    sizes = [[width_of(cell) for cell in row] for row in kept]
-    widths = [max(column) for column in zip(*sizes, strict=True)]
-    for row, taken in zip(kept, sizes, strict=True):
-        cells = []
-        for number, cell in enumerate(row):
-            gap = " " * (widths[number] - taken[number])
-            if number in right:
-                cells.append(gap + cell)
-            else:
-                cells.append(cell + gap)
-        line = "  ".join(cells).rstrip()
-        if row is head:
-            yield click.style(line, dim=True)
-        else:
-            yield line
+    every = fitted([head, *rows], Shape(width=width, right=right, gives=gives))
+    yield from (click.style(line, dim=True) for line in next(every).split("\n"))
+    for text in every:
+        yield from text.split("\n")
 
 
 def path_text(path: Path | str) -> str:

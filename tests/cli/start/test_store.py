@@ -56,7 +56,7 @@ def test_status_names_each_process(tally: Tally, monkeypatch: pytest.MonkeyPatch
     said = {"pid": 11, "deliveries": 3, "decider": {"pid": 12}, "indexer": {"pid": 13}, "shadower": {"pid": 14}}
     monkeypatch.setattr("tallystick.capture.recorder.status", lambda *_, **__: said)
     tally("init")
-    shown = tally("status").stdout
+    shown = " ".join(tally("status").stdout.split())
     assert "pid 11, 12 judges calls, 13 keeps the index, 14 compares sessions with their transcripts, 3 deliv" in shown
 
 

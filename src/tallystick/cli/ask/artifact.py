@@ -11,8 +11,9 @@ import click
 from tallystick.cli.command import Command, Group
 from tallystick.cli.context import Run, counted, labelled, pass_run, table
 from tallystick.cli.filters import limit_option
+from tallystick.cli.fitting import wrapped
 from tallystick.cli.nodes import edge_data, moment, name_of, node_data, relation_words, step_ref, tail
-from tallystick.display.text import cut, first_line, one_line
+from tallystick.display.text import first_line, one_line
 from tallystick.lineage.walk import Edge, NodeId, NodeKind
 
 if TYPE_CHECKING:
@@ -214,11 +215,12 @@ def _list_text(things: tuple[ListedThing, ...], width: int) -> Iterator[str]:
             f"{thing.versions:,}",
             moment(thing.updated_at_ms, narrow=True),
             "gone" if thing.deleted_at_ms is not None else "",
-            cut(one_line(thing.uri.removeprefix("file://")), max(width - 46, 30)),
+            one_line(thing.uri.removeprefix("file://")),
         )
         for thing in things
     ]
-    yield from table(rows, head=("KIND", "VERSIONS", "LAST SEEN", "", "NAME"), right=frozenset((1,)))
+    head = ("KIND", "VERSIONS", "LAST SEEN", "", "NAME")
+    yield from table(rows, head=head, right=frozenset((1,)), width=width, gives={4: 24})
 
 
 # What leads to no prompt ----------------------------------------------------------------------------------------------
@@ -234,14 +236,15 @@ def unexplained(run: Run) -> None:
     with open_index(run.home) as index:
         run.take(index.remarks)
         found = report(index)
-    run.answer("unexplained", found, _unexplained_text(found))
+    run.answer("unexplained", found, _unexplained_text(found, run.width))
 
 
-def _unexplained_text(found: Report) -> Iterator[str]:
-    yield (
+def _unexplained_text(found: Report, width: int) -> Iterator[str]:
+    told = (
         f"{counted(found.written, 'file')} written by agents: {found.explained:,} lead to the prompt that asked "
         f"for them, {len(found.unexplained):,} do not"
     )
+    yield from wrapped(told, width)
     rows = [(step_ref(one.step), one_line(one.why_not), one_line(one.path)) for one in found.unexplained]
     if rows:
-        yield from table(rows, head=("STEP", "WHY NOT", "PATH"))
+        yield from table(rows, head=("STEP", "WHY NOT", "PATH"), width=width, gives={1: 16, 2: 24})

@@ -12,10 +12,11 @@ from tallystick.cli import completing, spending
 from tallystick.cli.command import Command, options_as
 from tallystick.cli.context import Run, pass_run, table
 from tallystick.cli.filters import limit_option, time_option, until_option
+from tallystick.cli.fitting import wrapped
 from tallystick.cli.prices import price_option, prices_for
 from tallystick.cli.progress import opened_index
 from tallystick.cli.steps import short
-from tallystick.display.text import counted, cut, first_line, one_line, width_of
+from tallystick.display.text import counted, cut, first_line, one_line
 
 if TYPE_CHECKING:
     from tallystick.ask.cost import CostRow, Costs
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 _WAYS = ("model", "session", "agent", "day", "month", "project", "request")
 _KEY = 44
+_WITH_BARS = 100
 
 
 class CostOptions(msgspec.Struct, frozen=True, kw_only=True):
@@ -80,16 +82,17 @@ def cost_text(found: Costs, width: int) -> Iterator[str]:
     if not found.rows:
         yield "nothing was spent: no step of these sessions has tokens or a cost"
         return
-    rows = [
+    rows: list[tuple[str, ...]] = [
         (_key(row), *spending.cells(row.spending, found.total), first_line(row.label or "", 200)) for row in found.rows
     ]
     rows.append(("total", *spending.cells(found.total, found.total)[:-1], "", ""))
-    head = (found.by.value.upper(), *spending.HEAD, "")
-    used = sum(max(map(width_of, column)) + 2 for column in list(zip(head, *rows, strict=True))[:-1])
-    fitted = [(*row[:-1], cut(row[-1], max(width - used, 20))) for row in rows]
-    yield from table(fitted, head=head, right=frozenset(range(1, 7)))
+    head: tuple[str, ...] = (found.by.value.upper(), *spending.HEAD, "")
+    if width < _WITH_BARS:
+        rows = [(*row[:-2], row[-1]) for row in rows]
+        head = (*head[:-2], head[-1])
+    yield from table(rows, head=head, right=frozenset(range(1, 7)), width=width, gives={0: 16, len(head) - 1: 24})
     for remark in spending.remarks(found.total, [(one.model, one.tokens) for one in found.unpriced]):
-        yield click.style(remark, dim=True)
+        yield from (click.style(line, dim=True) for line in wrapped(remark, width))
 
 
 def _key(row: CostRow) -> str:

@@ -13,7 +13,7 @@ from tallystick.cli.command import Command, options_as
 from tallystick.cli.context import Run, counted, labelled, pass_run, table
 from tallystick.cli.filters import limit_option, time_option
 from tallystick.cli.steps import short
-from tallystick.display.text import cut, one_line, width_of
+from tallystick.display.text import cut, one_line
 
 if TYPE_CHECKING:
     from tallystick.ask.coverage import Alone, Coverage
@@ -109,10 +109,7 @@ def list_text(found: list[Coverage], width: int) -> Iterator[str]:
         yield "no sessions"
         return
     cells = [_cells(each) for each in found]
-    used = sum(max(map(width_of, column)) + 2 for column in list(zip(_HEAD, *cells, strict=True))[:-1])
-    yield from table(
-        [(*row[:-1], cut(row[-1], max(width - used, 30))) for row in cells], head=_HEAD, right=frozenset((3, 4))
-    )
+    yield from table(cells, head=_HEAD, right=frozenset((3, 4)), width=width, gives={1: 8, 5: 10, 6: 24})
 
 
 def _cells(each: Coverage) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ import msgspec
 from tallystick.cli.command import TAMPERED, Command, Group, options_as
 from tallystick.cli.context import Run, counted, labelled, pass_run, path_text
 from tallystick.cli.filters import limit_option, time_option
+from tallystick.cli.fitting import Shape, fitted
 from tallystick.cli.nodes import answer_data, answer_text, moment
 from tallystick.cli.steps import short
 from tallystick.display.text import first_line, lines, one_line
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 SEVERITIES = ("info", "low", "medium", "high", "critical")
 VERDICTS = ("confirmed", "false-positive", "false-negative")
 _COLORS = {"critical": "red", "high": "red", "medium": "yellow"}
+_MESSAGE = 400
 _EFFECTS = {"block": "deny"}
 """The table has the reference's word."""
 
@@ -88,16 +90,23 @@ def alerts(run: Run, options: AlertOptions) -> None:
 def _list_text(found: tuple[AlertEntry, ...], width: int) -> Iterator[str]:
     if not found:
         yield "no alerts"
-    for entry in found:
-        said = ""
-        if entry.verdict:
-            said = f"  {entry.verdict}"
-        before = (
-            f"{entry.alert_id:>5}  {moment(entry.created_at)}  {one_line(entry.severity):<8}  {_effect(entry):<5}  "
-            f"{_step(entry):<14}  {one_line(entry.rule)}{said}  "
-        )
-        color = _COLORS.get(entry.severity)
-        yield click.style(before, fg=color) + first_line(entry.path or entry.message, max(width - len(before), 20))
+        return
+    shape = Shape(width=width, right=frozenset((0,)), gives={6: 24})
+    for text in fitted([_cells(entry) for entry in found], shape):
+        yield from text.split("\n")
+
+
+def _cells(entry: AlertEntry) -> tuple[str, ...]:
+    color = _COLORS.get(entry.severity)
+    known = (
+        str(entry.alert_id),
+        moment(entry.created_at),
+        one_line(entry.severity),
+        _effect(entry),
+        _step(entry),
+        "  ".join(one_line(word) for word in (entry.rule, entry.verdict) if word),
+    )
+    return *(click.style(word, fg=color) for word in known), first_line(entry.path or entry.message, _MESSAGE)
 
 
 def _effect(entry: AlertEntry) -> str:

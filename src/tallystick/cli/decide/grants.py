@@ -205,11 +205,11 @@ def _list_text(found: list[Listed], width: int) -> Iterator[str]:
             "in force" if one.is_in_force else "ended",
             f"{one.grant.kind.value} by {one.by}",
             _until(one.grant),
-            first_line(_covers(one.grant), max(width - 70, 30)),
+            first_line(_covers(one.grant), 400),
         )
         for one in found
     ]
-    yield from table(rows, head=("ID", "STATE", "KIND", "UNTIL", "COVERS"))
+    yield from table(rows, head=("ID", "STATE", "KIND", "UNTIL", "COVERS"), width=width, gives={4: 24})
 
 
 def _covers(grant: Grant) -> str:

@@ -12,6 +12,7 @@ from tallystick.cli import completing
 from tallystick.cli.command import FAILED, Command, Group
 from tallystick.cli.context import Run, counted, labelled, pass_run, path_text, table
 from tallystick.cli.filters import time_option
+from tallystick.cli.fitting import Shape, fitted, wrapped
 from tallystick.cli.progress import progress_bar
 from tallystick.display.text import first_line, lines, one_line
 
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
 
 _COLORS = {"deny": "red", "ask": "yellow", "warn": "cyan", "allow": "green"}
 _MOST_SHOWN = 20
+_LEAST_REASON = 24
+_BESIDE = 18
+"""Columns of the list of rules that are neither id nor reason."""
 _AGREEMENT = {
     "same": "the two agree",
     "different": click.style("the two differ", fg="red") + ", unless files have changed since",
@@ -101,7 +105,7 @@ def list_(run: Run, effect: str | None, usage: bool) -> None:
 
         used = usage_of(run.home, repository_here(str(Path.cwd())))
         used = replace(used, rules=tuple(one for one in used.rules if effect in (None, one.effect.value)))
-        run.answer("policy.usage", used, _usage_text(used))
+        run.answer("policy.usage", used, _usage_text(used, run.width))
         return
     found = rules_in_force(run.home, repository_here(str(Path.cwd())))
     found = replace(found, rules=tuple(row for row in found.rules if effect in (None, row.effect.value)))
@@ -112,14 +116,14 @@ def list_(run: Run, effect: str | None, usage: bool) -> None:
     run.answer("policy.rules", found, _rules_text(found, run.width))
 
 
-def _usage_text(found: Usage) -> Iterator[str]:
+def _usage_text(found: Usage, width: int) -> Iterator[str]:
     yield f"{counted(found.decisions, 'decision')} in {counted(found.sessions, 'session')}"
     rows = [
         (one.id, one.effect.value, str(one.fired), str(one.asked), str(one.accepted), "always" * one.is_always_accepted)
         for one in found.rules
         if one.fired
     ]
-    yield from table(rows, head=("RULE", "DOES", "FIRED", "ASKED", "THEN RAN", "YES"))
+    yield from table(rows, head=("RULE", "DOES", "FIRED", "ASKED", "THEN RAN", "YES"), width=width)
     never = [one.id for one in found.rules if not one.fired]
     yield ""
     yield f"{counted(len(never), 'rule')} never fired:"
@@ -132,20 +136,39 @@ def _rules_text(found: InForce, width: int) -> Iterator[str]:
 
     counts = [(effect, sum(row.effect.value == effect for row in found.rules)) for effect in _COLORS]
     said = ", ".join(f"{count} {effect}" for effect, count in counts if count)
-    yield f"profile {found.profile.value}, {counted(len(found.rules), 'rule')} ({said}), set {found.digest[:12]}"
-    yield f"  figures: wrong stops per 1,000 calls, of {calls_judged():,} calls of real sessions; –: never fired there"
+    profile = f"profile {found.profile.value}, {counted(len(found.rules), 'rule')} ({said}), set {found.digest[:12]}"
+    yield from wrapped(profile, width)
+    figures = (
+        f"figures: wrong stops per 1,000 calls, of {calls_judged():,} calls of real sessions; –: never fired there"
+    )
+    yield from (f"  {line}" for line in wrapped(figures, width - 2))
+    rules = sorted(found.rules, key=lambda row: (_concern(row), list(_COLORS).index(row.effect.value)))
+    shape = Shape(width=width - 2, right=frozenset((2,)), gives={3: _LEAST_REASON})
+    room = width - max((len(row.id) for row in rules), default=0) - _BESIDE
+    if room < _LEAST_REASON:  # the reasons stand on lines of their own
+        room = width - _BESIDE
     group = None
-    for row in sorted(found.rules, key=lambda row: (row.id.partition(".")[0], list(_COLORS).index(row.effect.value))):
-        concern = row.id.partition(".")[0]
-        if concern != group:
-            yield click.style(concern, bold=True)
-            group = concern
-        origin = "" if row.origin == "shipped" else f" [{row.origin}]"
-        before = f"  {one_line(row.id):<28} {row.effect.value:<5} {_wrong(row):>5}  "
-        settings = f"  ({', '.join(row.settings)})" if row.settings else ""
-        room = max(width - len(before) - len(origin) - len(settings), 40)
-        message = first_line(row.reason.replace("{target}", "…"), room)
-        yield click.style(before, fg=_COLORS[row.effect.value]) + message + settings + origin
+    for row, text in zip(rules, fitted([_rule_cells(row, room) for row in rules], shape), strict=True):
+        if _concern(row) != group:
+            group = _concern(row)
+            yield click.style(group, bold=True)
+        yield from (f"  {line}" for line in text.split("\n"))
+
+
+def _concern(row: RuleRow) -> str:
+    return row.id.partition(".")[0]
+
+
+def _rule_cells(row: RuleRow, room: int) -> tuple[str, ...]:
+    """The cells of a rule. What its settings are is never shortened before its reason."""
+    settings = f"  ({', '.join(row.settings)})" if row.settings else ""
+    origin = "" if row.origin == "shipped" else f"  [{row.origin}]"
+    left = max(room - len(origin) - len(settings), _LEAST_REASON)
+    known = (one_line(row.id), row.effect.value, _wrong(row))
+    return (
+        *(click.style(word, fg=_COLORS[row.effect.value]) for word in known),
+        first_line(row.reason.replace("{target}", "…"), left) + origin + settings,
+    )
 
 
 def _wrong(row: RuleRow) -> str:

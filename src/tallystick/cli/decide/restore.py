@@ -55,8 +55,8 @@ def _list_text(found: list[SetAside], width: int) -> Iterator[str]:
             one_line(one.at[:19].replace("T", " ")),
             counted(len(one.copied), "file"),
             f"{len(one.files) - len(one.copied)} left out",
-            first_line(one.command, max(width - 70, 30)),
+            first_line(one.command, 400),
         )
         for one in found
     ]
-    yield from table(rows, head=("ID", "TIME (UTC)", "KEPT", "NOT KEPT", "CALL"))
+    yield from table(rows, head=("ID", "TIME (UTC)", "KEPT", "NOT KEPT", "CALL"), width=width, gives={4: 24})

@@ -18,7 +18,7 @@ from tallystick.cli.context import Run, counted, labelled, pass_run, table
 from tallystick.cli.filters import limit_option
 from tallystick.cli.steps import short
 from tallystick.display.outcome import tokens_text
-from tallystick.display.text import cut, one_line, width_of
+from tallystick.display.text import cut, one_line
 from tallystick.sessions.checkpoints import Trigger
 
 if TYPE_CHECKING:
@@ -186,9 +186,7 @@ def _list_text(rows: tuple[CheckpointEntry, ...], width: int) -> Iterator[str]:
         yield "no checkpoints"
         return
     cells = [_cells(row) for row in rows]
-    used = sum(max(map(width_of, column)) + 2 for column in list(zip(_HEAD, *cells, strict=True))[:-1])
-    fitted = [(*row[:-1], cut(row[-1], max(width - used, 20))) for row in cells]
-    yield from table(fitted, head=_HEAD, right=frozenset((2,)))
+    yield from table(cells, head=_HEAD, right=frozenset((2,)), width=width, gives={4: 10, 6: 16})
 
 
 def _cells(row: CheckpointEntry) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ import msgspec
 from tallystick.cli.command import Command, options_as
 from tallystick.cli.context import Run, counted, pass_run
 from tallystick.cli.filters import limit_option, time_option, until_option
+from tallystick.cli.fitting import wrapped
 from tallystick.cli.progress import opened_index
 from tallystick.cli.steps import short
 from tallystick.display.text import cut, one_line, width_of
@@ -92,26 +93,30 @@ def search(run: Run, words: tuple[str, ...], options: SearchOptions) -> None:
         found = search_steps(run.home, index, " ".join(words), wanted)
     if found.unsearchable:
         run.warn(f"{counted(found.unsearchable, 'session')} cannot be searched completely yet: the index is behind")
-    run.answer("search", found, _result_text(found))
+    run.answer("search", found, _result_text(found, run.width))
     if found.hits and found.order is Order.NEWEST and not options.newest:
         run.note(f"these words are in more than {MOST_RANKED:,} steps: the newest come first, not the best")
     if found.more:
         run.note(f"Showing {len(found.hits)}; --limit N shows more")
 
 
-def _result_text(found: SearchResult) -> Iterator[str]:
+def _result_text(found: SearchResult, width: int) -> Iterator[str]:
     if not found.hits:
         yield "nothing found"
     for hit in found.hits:
-        yield _head(hit) + _missing(hit)
-        yield f"    {_snippet(hit)}"
+        head = click.style(_head(hit), dim=True) + _missing(hit)
+        if width_of(click.unstyle(head)) <= width:
+            yield head
+        else:
+            yield from (click.style(line, dim=True) for line in wrapped(click.unstyle(head), width))
+        yield from (f"    {line}" for line in wrapped(_snippet(hit), width - 4))
 
 
 def _head(hit: Hit) -> str:
     entry = hit.step
     when = one_line((entry.ts or entry.recorded or "")[:19].replace("T", " "))
     words = (when, f"{short(entry.session)}:{entry.n}", entry.agent, entry.type, entry.tool or "", hit.field or "")
-    return click.style("  ".join(one_line(word) for word in words if word), dim=True)
+    return "  ".join(one_line(word) for word in words if word)
 
 
 def _missing(hit: Hit) -> str:

@@ -16,7 +16,7 @@ from tallystick.cli.progress import opened_index
 from tallystick.cli.steps import short
 from tallystick.display.amounts import cost_text, count_or_blank
 from tallystick.display.outcome import plain, tokens_text
-from tallystick.display.text import cut, first_line, one_line, width_of
+from tallystick.display.text import cut, first_line, one_line
 from tallystick.sessions.wording import ERASED
 
 if TYPE_CHECKING:
@@ -116,9 +116,7 @@ def list_text(
         yield "no sessions"
         return
     cells = [_cells(row, about[row.session], workflows.get(row.session)) for row in rows]
-    used = sum(max(map(width_of, column)) + 2 for column in list(zip(_HEAD, *cells, strict=True))[:-1])
-    fitted = [(*row[:-1], cut(row[-1], max(width - used, 12))) for row in cells]
-    yield from table(fitted, head=_HEAD, right=frozenset((5, 6, 7)))
+    yield from table(cells, head=_HEAD, right=frozenset((5, 6, 7)), width=width, gives={1: 8, 2: 5, 3: 6, 8: 16})
 
 
 def _cells(row: SessionRow, about: About, workflow: Workflow | None) -> tuple[str, ...]:

@@ -290,7 +290,9 @@ def agents(run: Run, show_all: bool, project: bool) -> None:
     """
     found = known_agents(run.home, _surroundings(project))
     shown = [agent for agent in found if show_all or agent.is_found]
-    lines = [line for agent in shown for line in _agent_text(agent)] or ["no agent was found on this machine"]
+    lines = [line for agent in shown for line in _agent_text(agent, run.width)] or [
+        "no agent was found on this machine"
+    ]
     run.answer("agents", [_agent_data(agent) for agent in shown], lines)
 
 
@@ -311,7 +313,7 @@ def _agent_data(agent: Agent) -> dict[str, Any]:
     }
 
 
-def _agent_text(agent: Agent) -> Iterator[str]:
+def _agent_text(agent: Agent, width: int) -> Iterator[str]:
     yield click.style(agent.agent, bold=True) + (f" {one_line(agent.version)}" if agent.version else "")
     rows = [
         ("program", path_text(agent.program) if agent.program is not None else ""),
@@ -321,7 +323,7 @@ def _agent_text(agent: Agent) -> Iterator[str]:
         ("problem", one_line(agent.problem or "")),
         *(("not seen", spot) for spot in agent.unseen),
     ]
-    yield from labelled(rows, indent="  ")
+    yield from labelled(rows, indent="  ", width=width)
 
 
 def _hooked(agent: Agent) -> str:

@@ -70,7 +70,7 @@ def status(run: Run) -> None:
     from tallystick.setup.status import store_status
 
     found = store_status(run.home)
-    run.answer("status", found, labelled(_facts(found)))
+    run.answer("status", found, labelled(_facts(found), width=run.width))
 
 
 def _facts(found: Status) -> Iterator[tuple[str, str]]:

@@ -10,7 +10,8 @@ import click
 
 from tallystick.cli.command import Command, Group
 from tallystick.cli.context import Run, counted, pass_run, table
-from tallystick.display.text import cut, one_line
+from tallystick.cli.fitting import wrapped
+from tallystick.display.text import one_line
 
 if TYPE_CHECKING:
     from tallystick.trust.anchor_answers import Answer
@@ -120,18 +121,19 @@ def list_(run: Run) -> None:
     from tallystick.trust.anchors import targets
 
     found = targets(run.home)
-    run.answer("anchors", found, _list_text(found))
+    run.answer("anchors", found, _list_text(found, run.width))
 
 
-def _list_text(found: tuple[Target, ...]) -> Iterator[str]:
+def _list_text(found: tuple[Target, ...], width: int) -> Iterator[str]:
     if not found:
-        yield "the store is not anchored; `tally anchor git REMOTE` sets up the first place"
+        yield from wrapped("the store is not anchored; `tally anchor git REMOTE` sets up the first place", width)
         return
     rows = [
-        (each.kind, cut(one_line(each.target), 60), f"{each.size:,}", f"{each.count:,}", one_line((each.at or "")[:19]))
+        (each.kind, one_line(each.target), f"{each.size:,}", f"{each.count:,}", one_line((each.at or "")[:19]))
         for each in found
     ]
-    yield from table(rows, head=("KIND", "WHERE", "ENTRIES", "HEADS", "NEWEST (UTC)"), right=frozenset((2, 3)))
+    head = ("KIND", "WHERE", "ENTRIES", "HEADS", "NEWEST (UTC)")
+    yield from table(rows, head=head, right=frozenset((2, 3)), width=width, gives={1: 24})
 
 
 @click.command("status", cls=Command, example="tally anchor status")
@@ -156,7 +158,7 @@ def status(run: Run) -> None:
     run.answer(
         "anchor-status",
         {"anchors": found, "too_old": old, "problem": problem},
-        _status_text(found, old, problem if isinstance(problem, str) else None),
+        _status_text(found, old, problem if isinstance(problem, str) else None, run.width),
     )
     if old or any(each.guarded is False for each in found):
         raise SystemExit(1)
@@ -165,8 +167,8 @@ def status(run: Run) -> None:
 _GUARDED = {True: "cannot be rewritten", False: "allows heads to be deleted: does not count", None: "not tried"}
 
 
-def _status_text(found: tuple[Target, ...], old: tuple[str, ...], problem: str | None) -> Iterator[str]:
-    yield from _list_text(found)
+def _status_text(found: tuple[Target, ...], old: tuple[str, ...], problem: str | None, width: int) -> Iterator[str]:
+    yield from _list_text(found, width)
     yield from (f"{one_line(each.name)}: {_GUARDED[each.guarded]}" for each in found)
     yield from (f"too old: {one_line(said)}" for said in old)
     if problem is not None:
