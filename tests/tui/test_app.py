@@ -138,6 +138,23 @@ def test_sessions_that_begin_while_one_follows_come_into_the_list(tmp_path: Path
         assert play(Home(tmp_path / "store"), script) == 2
 
 
+def test_a_session_that_goes_on_while_one_follows_is_shown_as_it_is_now(tmp_path: Path) -> None:
+    with Recorder(tmp_path / "store") as recorder:
+        recorder.session("demo", "one").prompt("first")
+
+        async def script(pilot: Pilot[None]) -> list[str]:
+            await press(pilot, "F")
+            other = recorder.session("demo", "two")
+            await until(pilot, lambda: app_of(pilot).sessions.count == 2)
+            other.prompt("second")
+            other.close()
+            await until(pilot, lambda: "completed" in {line.session.status for line in app_of(pilot).sessions.all})
+            await press(pilot, "F")
+            return sorted(f"{line.session.status} {line.session.title}" for line in app_of(pilot).sessions.all)
+
+        assert play(Home(tmp_path / "store"), script) == ["active first", "completed second"]
+
+
 async def until(pilot: Pilot[Any], holds: Callable[[], bool]) -> None:
     for _ in range(2000):
         if holds():

@@ -198,3 +198,31 @@ def test_steps_are_seen_while_the_index_is_being_made_and_the_newest_session_at_
     assert count > 2
     assert (last or "").startswith(CODEX)
     assert app.verdict is not None
+
+
+@pytest.mark.parametrize("name", ["a step of it", "its hash"])
+def test_a_step_that_is_named_is_chosen_in_its_session(store: Home, name: str) -> None:
+    async def find(pilot: Pilot[None]) -> str:
+        await settled(pilot)
+        row = app_of(pilot).timeline.get(7)
+        assert row is not None
+        return row.hash
+
+    asked = f"{CODEX}:7" if name == "a step of it" else play(store, find, asked=CODEX)[:12]
+
+    async def script(pilot: Pilot[None]) -> tuple[str | None, int | None]:
+        return app_of(pilot).session, app_of(pilot).timeline.step
+
+    session, step = play(store, script, asked=asked)
+    assert (session or "").startswith(CODEX)
+    assert step == 7
+
+
+def test_a_list_that_is_not_there_yet_is_not_said_to_be_empty(store: Home) -> None:
+    app = Browser(store)
+
+    async def before() -> tuple[str, str]:
+        async with app.run_test():
+            return app.sessions.empty, app.timeline.empty
+
+    assert asyncio.run(before()) == ("loading…", "loading…")

@@ -6,11 +6,12 @@ Owns the keys that are neither jumps nor searches: following, the verdict, copyi
 from __future__ import annotations
 
 import asyncio
+import time
 
 from tallystick.display.facts import short
 from tallystick.errors import TallystickError
 from tallystick.journal.home import Home
-from tallystick.review import browse_upkeep
+from tallystick.review import browse, browse_upkeep
 from tallystick.tui.badge import verdict_text
 from tallystick.tui.finding import Finding
 from tallystick.tui.frame import FOLLOWING
@@ -35,7 +36,7 @@ _EVERY_S = 1.0
 
 
 class Browser(Finding):
-    """The full screen on a store; `asked` names the session to open first, else it is the newest."""
+    """The full screen on a store; `asked` names the session or step to open first, else it is the newest session."""
 
     def __init__(self, home: Home, asked: str | None = None) -> None:
         super().__init__(home, asked)
@@ -61,26 +62,22 @@ class Browser(Finding):
         self.redraw()
 
     async def _follow(self) -> None:
-        known: set[str] = await self.work_lane.ask(lambda _: self.home.session_ids())
+        lane, shown = self.work_lane, tuple[int, ...]()
         while True:
+            began = time.monotonic()
             try:
-                if self.session is not None:
-                    await self._catch_up(self.session)
-                    await self.renew()
-                ids = await self.work_lane.ask(lambda _: self.home.session_ids())
-                if ids - known:
-                    await self._catch_up(None)
+                # All sessions: the list shows of each how it is now, whichever is open.
+                await lane.ask(lambda _: browse_upkeep.catch_up(self.home, progress=lane.check))
+                state = await self.rows_lane.ask(browse.state_of)
+                if state != shown:
                     await self.load_sessions()
-                    known = ids
+                    await self.renew()
+                    shown = state
             except (TallystickError, OSError) as error:
                 self.tell_error(
                     error
                 )  # it may be over in a second: an index that is being written, a file that is replaced
-            await asyncio.sleep(_EVERY_S)
-
-    async def _catch_up(self, session: str | None) -> None:
-        lane = self.work_lane
-        await lane.ask(lambda _: browse_upkeep.catch_up(self.home, session=session, progress=lane.check))
+            await asyncio.sleep(max(_EVERY_S, 4 * (time.monotonic() - began)))
 
     def action_reload(self) -> None:
         """Read the journals again."""

@@ -18,10 +18,8 @@ from tallystick.graph.checkpoints import CheckpointEntry, CheckpointFilter, list
 from tallystick.graph.timeline import Spot, began_at, by_hash, matching, nearest, size_of
 from tallystick.review import browse
 from tallystick.review.browse import Reader
-from tallystick.tui.model import SessionModel
+from tallystick.tui.model import SessionModel, spot_named
 from tallystick.tui.theme import BAD, BOLD, DIM, GOOD, NOTE, PLAIN, Piece, fitted
-from tallystick.workspace.index import Index
-from tallystick.workspace.names import find_session, find_step
 
 _MOST = 1_000
 
@@ -209,18 +207,7 @@ class Jumping(SessionModel):
         else:
             missing = None
         try:
-            spot = await self.rows_lane.ask(lambda reader: _spot_named(reader, name))
+            spot = await self.rows_lane.ask(lambda reader: spot_named(reader, name))
         except NotFoundError as error:
             raise missing or error from None
         await self.jump(spot, nowhere="this step is already selected")
-
-
-def _spot_named(reader: Reader, name: str) -> Spot:
-    index = Index(reader.graph)
-    if ":" not in name and "#" not in name:
-        try:
-            return Spot(find_session(index, name), None)
-        except NotFoundError:
-            pass  # it may be the hash of a step
-    place = find_step(index, name)
-    return Spot(place.session, place.n)

@@ -15,11 +15,10 @@ from msgspec.structs import replace
 
 from tallystick.display.facts import short
 from tallystick.display.text import counted, one_line
-from tallystick.errors import AmbiguousError, NotFoundError
+from tallystick.errors import AmbiguousError, NotFoundError, UsageError
 from tallystick.graph.graph import GraphError
 from tallystick.graph.journals import Depth
-from tallystick.graph.lookup import resolve_session
-from tallystick.graph.timeline import Wanted, is_searchable, matching, size_of
+from tallystick.graph.timeline import Spot, Wanted, is_searchable, matching, size_of
 from tallystick.journal.home import Home
 from tallystick.model.verdict import Verdict
 from tallystick.review import browse, browse_upkeep
@@ -31,11 +30,33 @@ from tallystick.tui.rows import Rows
 from tallystick.tui.search import as_beginnings
 from tallystick.tui.theme import BAD, BOLD, DIM, NOTE, PLAIN, Piece
 from tallystick.tui.timeline import Row, row_of
+from tallystick.workspace.index import Index
+from tallystick.workspace.names import find_session, find_step
 
 _SETTLED_S = 0.12
 """No one moved for so long: then what the row is about is asked for."""
+_NOTHING = "nothing is recorded yet: `tally import`, `tally up`"
 _GROWN_S = 0.3
 """So often is looked how far an index is that is being made; not more than a fifth of the time."""
+
+
+def spot_named(reader: Reader, name: str) -> Spot:
+    """The session or step that a person names. Raises NotFoundError, AmbiguousError, UsageError."""
+    index = Index(reader.graph)
+    if ":" in name or "#" in name:
+        return _step_named(index, name)
+    try:
+        return Spot(find_session(index, name), None)
+    except NotFoundError as error:
+        try:
+            return _step_named(index, name)  # it may be the hash of a step
+        except (NotFoundError, UsageError):
+            raise error from None
+
+
+def _step_named(index: Index, name: str) -> Spot:
+    place = find_step(index, name)
+    return Spot(place.session, place.n)
 
 
 class SessionModel(Frame):
@@ -44,7 +65,7 @@ class SessionModel(Frame):
     def __init__(self, home: Home, asked: str | None) -> None:
         super().__init__(home)
         self.asked = asked
-        """The session that was named when this was called."""
+        """The session or step that was named when this was called."""
         self.wanted = Wanted()
         self.session: str | None = None
         self.verdict: Verdict | None = None
@@ -87,9 +108,9 @@ class SessionModel(Frame):
     async def catch_up(self, *, shows_first: bool = False) -> None:
         """Bring the index up to date with all journals, and show what it has."""
         if not self.home.exists:
-            self.sessions.empty = "no store"
+            self.sessions.empty, self.timeline.empty = "no store", "no steps"
             raise NotFoundError(f"no store at {self.home.folder}", hint="create one with `tally init`; R looks again")
-        self.sessions.empty = "no sessions"
+        self.sessions.empty = self.timeline.empty = "loading…"
         before: tuple[int, ...] = ()
         if shows_first:
             try:
@@ -108,6 +129,10 @@ class SessionModel(Frame):
         if self.session is None or await self.rows_lane.ask(browse.state_of) != before:
             await self.load_sessions()
             await self.renew()
+        if not self.sessions.count:
+            self.sessions.empty, self.timeline.empty = "no sessions", _NOTHING
+            self.sessions.refresh()
+            self.timeline.refresh()
         await self._open_first()
         self.say("; ".join(remarks), NOTE)
 
@@ -130,15 +155,15 @@ class SessionModel(Frame):
         early, self._early = self._early, None
         if early is not None and early == self.session and self.sessions.all and not self.timeline.row:
             first = await self._first(self.sessions.all)
-            if first != early:
-                await self.open(first)
+            if first != Spot(early, None):
+                await self.open(first.session, first.n)
 
-    async def _first(self, lines: Sequence[SessionLine]) -> str:
-        """The session that was named, else the one with the newest step."""
+    async def _first(self, lines: Sequence[SessionLine]) -> Spot:
+        """The session or step that was named, else the session with the newest step."""
         asked = self.asked
         if asked is None:
-            return lines[0].session.session
-        return (await self.rows_lane.ask(lambda reader: resolve_session(reader.graph, asked))).session
+            return Spot(lines[0].session.session, None)
+        return await self.rows_lane.ask(lambda reader: spot_named(reader, asked))
 
     async def load_sessions(self) -> None:
         """Fill the list of sessions; where none is open, open the one that was named, else the first."""
@@ -146,11 +171,9 @@ class SessionModel(Frame):
         self._about = {line.session.session: line for line in lines}
         self.sessions.fill(lines)
         self.sessions.border_title = f"Sessions {len(lines):,}"
-        if not lines:
-            self.timeline.empty = "nothing is recorded yet: `tally import`, `tally up`"
-            self.timeline.refresh()
         if self.session is None and lines:
-            await self.open(await self._first(lines))
+            first = await self._first(lines)
+            await self.open(first.session, first.n)
         self.redraw()
 
     # One session ----------------------------------------------------------------------------------------------------

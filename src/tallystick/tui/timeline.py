@@ -85,7 +85,7 @@ class Timeline(Rows):
     """The pane of steps. `wants` is called with the number of a block that is to be drawn and is not there."""
 
     def __init__(self, wants: Callable[[int], None]) -> None:
-        super().__init__(id="timeline", empty="no steps")
+        super().__init__(id="timeline", empty="loading…")
         self.session: str | None = None
         self.numbers: array[int] | None = None
         """The numbers of the steps that are shown; None: all of the session."""

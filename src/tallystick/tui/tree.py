@@ -11,7 +11,7 @@ from typing import ClassVar
 from textual.binding import Binding, BindingType
 
 from tallystick.display.facts import short
-from tallystick.display.text import cut, first_line, one_line
+from tallystick.display.text import first_line, one_line
 from tallystick.review.browse import SessionLine
 from tallystick.tui.rows import Rows
 from tallystick.tui.theme import BAD, BOLD, DIM, PLAIN, Piece, bad_or
@@ -33,7 +33,7 @@ class Tree(Rows):
     ]
 
     def __init__(self) -> None:
-        super().__init__(id="tree", empty="no sessions")
+        super().__init__(id="tree", empty="loading…")
         self.all: Sequence[SessionLine] = ()
         self._seen: list[SessionLine] = []
         self._folded: set[str] = set()
@@ -123,7 +123,7 @@ class Tree(Rows):
     # How they look --------------------------------------------------------------------------------------------------
 
     def pieces(self, row: int, width: int) -> list[Piece]:
-        """Fold, status, where it hangs, id, agent, title."""
+        """Fold, status, where it hangs, id, failures, title. The agent stands above the steps."""
         line = self._seen[row]
         session = line.session
         lines = line.row.lines[-3 * _DEEPEST :]
@@ -144,9 +144,8 @@ class Tree(Rows):
             (folded + mark, bad_or(PLAIN, session.status == "failed")),
             (f" {one_line(lines)}{claimed}", DIM),
             (short(session.session)[:digits], BOLD),
-            (f" {cut(one_line(session.agent), 12)}", PLAIN),
             (failures, BAD),
-            (f" {title}", DIM),
+            (f" {title}", PLAIN),
         ]
 
 

@@ -12,14 +12,15 @@ from tallystick.cli.command import Command
 from tallystick.cli.context import Run, pass_run
 
 
-@click.command(cls=Command, example="tally tui\ntally tui a3f9")
-@click.argument("session", required=False, shell_complete=completing.sessions)
+@click.command(cls=Command, example="tally tui\ntally tui a3f9\ntally tui a3f9:12")
+@click.argument("place", required=False, shell_complete=completing.steps, metavar="[SESSION|STEP]")
 @pass_run
-def tui(run: Run, session: str | None) -> None:
+def tui(run: Run, place: str | None) -> None:
     """Browse sessions full-screen.
 
     Sessions are on the left, the steps of one on the right, everything about a step below. `?` shows all keys, `q`
-    quits. SESSION is opened first; without it the one with the newest step.
+    quits. SESSION is opened first, or the session of STEP (SESSION:N, SESSION#HASH or HASH) at that step; without either
+    the session with the newest step.
     """
     from tallystick.errors import NotFoundError, UsageError
 
@@ -39,7 +40,7 @@ def tui(run: Run, session: str | None) -> None:
         os.environ["NO_COLOR"] = "1"  # the drawing code looks there
     from tallystick.tui.app import Browser
 
-    app = Browser(run.home, session)
+    app = Browser(run.home, place)
     app.run(mouse=False)
     if app.ended_by is not None:
         raise app.ended_by
