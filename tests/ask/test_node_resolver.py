@@ -46,6 +46,23 @@ def test_a_path_whose_folder_nobody_knew_is_found_as_it_is_spelled(weave: Weave)
     assert start(weave, str(Path.home() / "b.py")).nodes == version(b)
 
 
+@pytest.mark.parametrize(
+    ("stored", "asked"),
+    [
+        ("/tmp/x/a.py", "/private/tmp/x/a.py"),
+        ("/tmp/x/a.py", "file:///private/tmp/x/a.py"),
+        ("/var/folders/q/a.py", "file:///private/var/folders/q/a.py"),
+        ("/private/notes/a.py", "file:///private/notes/a.py"),
+        ("/mnt/c/x/a.py", "C:\\x\\a.py"),
+        ("/mnt/c/x/a.py", "file:///C:/x/a.py"),
+    ],
+)
+def test_a_file_is_found_by_any_spelling_of_its_path(weave: Weave, stored: str, asked: str) -> None:
+    a = weave.version(f"file://{stored}")
+    assert start(weave, asked).nodes == version(a)
+    assert start(weave, f"{asked}:3").nodes == version(a)
+
+
 def test_a_link_is_followed_where_the_name_itself_is_not_known(weave: Weave, tmp_path: Path) -> None:
     (tmp_path / "real").mkdir()
     (tmp_path / "link").symlink_to("real")

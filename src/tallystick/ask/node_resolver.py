@@ -94,8 +94,13 @@ def find_start(index: Index, text: str, *, folder: str) -> Start:
 def _thing(graph: Graph, text: str, folder: str) -> Named | None:
     """The thing that a text names in full: by its URI, or as a path from here."""
     if "://" in text:
-        kinds = ("file",) if text.startswith("file://") else KINDS[1:]
-        return next((found for kind in kinds if (found := thing_named(graph, kind, text)) is not None), None)
+        if text.startswith("file://"):
+            path = text.removeprefix("file://")
+            if path[2:3] == ":":  # a drive
+                path = path[1:]
+            uris = dict.fromkeys((text, f"file://{placed(path, None)}"))
+            return next((found for uri in uris if (found := thing_named(graph, "file", uri)) is not None), None)
+        return next((found for kind in KINDS[1:] if (found := thing_named(graph, kind, text)) is not None), None)
     for uri in _spellings(text, folder):
         if (found := thing_named(graph, "file", uri)) is not None:
             return found
@@ -121,10 +126,10 @@ def _spellings(text: str, folder: str) -> list[str]:
 
 def absolute(text: str, folder: str) -> str:
     """A path as seen from a folder, without `.` and `..`."""
-    spelled = text
+    path = text
     if text == "~" or text.startswith("~/"):
-        spelled = f"{Path.home()}{text[1:]}"
-    return placed(spelled, folder)
+        path = f"{Path.home()}{text[1:]}"
+    return placed(path, folder)
 
 
 def _of_thing(graph: Graph, text: str, thing: Named, *, line: int | None = None) -> Start:
