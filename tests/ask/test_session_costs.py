@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+from datetime import date
 from decimal import Decimal
 from pathlib import Path
 
@@ -13,7 +14,10 @@ from tallystick.graph.spending import By, UsedFilter
 from tallystick.journal.home import Home
 from tallystick.recording.recorder import Recorder
 from tallystick.recording.session import Session
+from tallystick.recording.session_journal import JournalStore
+from tallystick.recording.session_log import SessionManager
 from tallystick.sessions.rates import Rates
+from tallystick.sessions.session_log import Event, EventMeta
 from tallystick.workspace.indexing import open_index
 
 PRICES = '"cheap" = "1,2"\n"dear" = "10,20,1,12.5"\n'
@@ -108,6 +112,26 @@ def test_what_is_known_is_asked_once_and_kept_for_the_next_run(home: Home) -> No
     later = Asked()
     assert RatesKept(home, later).rates("m", 20_001) == RATES
     assert later.questions == []
+
+
+def test_a_tree_costs_what_its_tokens_cost_on_the_day_that_they_were_spent(home: Home) -> None:
+    with SessionManager(JournalStore(home.folder)) as manager:
+        session = manager.create("w")
+        for when in ("2026-03-01T12:00:00Z", "2026-03-02T12:00:00Z"):
+            meta = EventMeta(model="m", tokens_in=1_000, tokens_out=0)
+            session.add_event(Event(type="assistant", content="x", timestamp=when, meta=meta))
+        session.close()
+    first = date(2026, 3, 1).toordinal() - date(1970, 1, 1).toordinal()
+    dollars = {first: 1, first + 1: 5}
+    kept = RatesKept(home, lambda model, at_ms: Rates(input=Decimal(dollars[at_ms // DAY_MS]), output=Decimal(0)))
+    for day in dollars:
+        kept.rates("m", day)
+    kept.keep()
+    with open_index(home) as index:
+        sid = index.graph.rows("SELECT session_id FROM sessions")[0][0]
+        prices = SessionCosts(home, index)
+        assert prices.each([sid]) == {sid: Cost(1_000 + 5_000)}
+        assert prices.all([sid]) == Cost(6_000)
 
 
 def test_that_nobody_knows_a_price_is_kept_too(home: Home) -> None:

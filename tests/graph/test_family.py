@@ -271,6 +271,18 @@ def test_tokens_are_summed_by_model_and_by_day(graph: Graph) -> None:
     assert use_of(graph, []) == use_by_day(graph, []) == ()
 
 
+def test_what_was_used_on_each_day_is_kept_apart_also_where_a_step_is_revised_later(graph: Graph) -> None:
+    one, days = hung("one"), (time_at(0), time_at(86_400 * 2))
+    for ts in days:
+        one.add("model_call", {"model": "m", "tokens": {"input": 10, "output": 1}, "ts": ts})
+    one.add("model_call", {"model": "m", "tokens": {"input": 7, "output": 1}, "ts": days[1], "revises": 2})
+    for steps in (3, 4):  # the second time the rows of before are read
+        project(graph, [one.journal(steps=steps)])
+    first, second = use_of(graph, [one.sid])
+    assert (first.tokens.input, second.tokens.input, second.day - first.day) == (10, 7, 2)
+    assert [(use.day, use.tokens.input) for use in use_by_day(graph, [one.sid])] == [(first.day, 10), (second.day, 7)]
+
+
 def test_checkpoints_that_no_other_took_the_place_of_are_counted(graph: Graph) -> None:
     session = hung("one")
     marked: dict[str, Json] = {"trigger": "manual", "position": 0, "position_hash": session.lines[0].step.hash}

@@ -1,4 +1,4 @@
-"""What sessions cost: the tokens that each model used in them, at what a token of it cost on the day of last use.
+"""What sessions cost: the tokens that each model used in them, at what a token of it cost on the day that it was used.
 
 Owns the sums, that a model without a known price is named and never counted as nothing, and the store's `prices.cache`:
 rates that were asked for once, because asking the package genai-prices takes longer than drawing a tree of 10,000

@@ -38,9 +38,9 @@ class Sums(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Use(msgspec.Struct, frozen=True):
-    """What one model used: in one session, or (`session` empty) in several on one day.
+    """What one model used on one day: in one session, or (`session` empty) in several.
 
-    The empty model stands for steps that name none. `day` counts from 1970; it is that of the session's newest step.
+    The empty model stands for steps that name none. `day` counts from 1970.
     """
 
     session: str
@@ -108,22 +108,21 @@ def sums_of(graph: Graph, sessions: Iterable[str]) -> dict[str, Sums]:
     }
 
 
-_DAY = "max(coalesce(x.last_event_at, 0), 0) / 86400000"
-_USED = f"FROM usage u JOIN sessions x ON x.session_id = u.session_id WHERE {IN.replace('s.', 'u.')}"
+_USED = f"FROM usage u WHERE {IN.replace('s.', 'u.')}"
 _KINDS = [f"u.tokens_{kind}" for kind in (*TOKENS, "cache_write_1h")]
 
 
 def use_of(graph: Graph, sessions: Iterable[str]) -> tuple[Use, ...]:
     """What models used in each of some sessions. Raises GraphError."""
-    select = f"SELECT u.session_id, u.model, {_DAY}, {', '.join(_KINDS)} {_USED}"
-    return _uses(graph.rows(f"{select} ORDER BY u.session_id, u.model", (id_list(sessions),)))
+    select = f"SELECT u.session_id, u.model, u.day, {', '.join(_KINDS)} {_USED}"
+    return _uses(graph.rows(f"{select} ORDER BY u.session_id, u.model, u.day", (id_list(sessions),)))
 
 
 def use_by_day(graph: Graph, sessions: Iterable[str]) -> tuple[Use, ...]:
     """What models used in some sessions, summed up by day. Raises GraphError."""
     sums = ", ".join(f"sum({kind})" for kind in _KINDS)
-    select = f"SELECT '', u.model, {_DAY} AS day, {sums} {_USED}"
-    return _uses(graph.rows(f"{select} GROUP BY u.model, day ORDER BY u.model, day", (id_list(sessions),)))
+    select = f"SELECT '', u.model, u.day, {sums} {_USED}"
+    return _uses(graph.rows(f"{select} GROUP BY u.model, u.day ORDER BY u.model, u.day", (id_list(sessions),)))
 
 
 def _uses(rows: list[Row]) -> tuple[Use, ...]:

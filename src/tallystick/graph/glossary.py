@@ -21,7 +21,7 @@ _SEARCH_COLUMNS = re.compile(r"\s+((?:\w+, )+\w+),\Z")
 
 MEANINGS = {
     "sessions": "One row a conversation of an agent. flagged and root_pid are as the reference has them.",
-    "usage": "What each model used in a session.",
+    "usage": "What each model used in a session, by day.",
     "checkpoints": "Labelled marks at positions of journals.",
     "requests": "One row a human prompt and what came of it; one without a prompt for what no human asked.",
     "steps": "One row a step of the record: the entry n of its session's journal. session_events shows it with all members.",

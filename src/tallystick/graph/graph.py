@@ -21,7 +21,7 @@ from urllib.parse import quote
 
 from tallystick.errors import TallystickError, UsageError
 
-SCHEMA = 9
+SCHEMA = 10
 """The version of the tables: `user_version`. The rules by which a session's rows were made have a digest (rules.py)."""
 
 APPLICATION_ID = 0x54414C4C

@@ -51,8 +51,8 @@ class SessionRows:
     """(n of the newer, id of the older) of steps that were revised."""
     requests: dict[int, RequestState] = field(default_factory=dict)
     """Requests that changed, by the number of their prompt; 0 stands for what no human asked."""
-    usage: dict[str, UsageState] = field(default_factory=dict)
-    """What models used, of those that changed."""
+    usage: dict[tuple[str, int], UsageState] = field(default_factory=dict)
+    """What models used on a day, of those that changed."""
     checkpoints: list[CheckpointRow] = field(default_factory=list)
     replaced: list[tuple[int, str]] = field(default_factory=list)
     """(n of the newer, hash of the older) of checkpoints that took another one's place."""

@@ -54,10 +54,11 @@ CREATE INDEX sessions_source ON sessions (agent_id, source_session);
 CREATE INDEX sessions_source_id ON sessions (source_session);
 CREATE INDEX sessions_unsearchable ON sessions (session_id) WHERE text_size < size;
 
--- What models used in a session. The empty model stands for steps that name none.
+-- What models used in a session, on each day. The empty model stands for steps that name none.
 CREATE TABLE usage (
     session_id TEXT NOT NULL,
     model TEXT NOT NULL,
+    day INTEGER NOT NULL,                   -- counted from 1970 (UTC): prices change
     calls INTEGER NOT NULL,                 -- steps with tokens
     tokens_input INTEGER NOT NULL,
     tokens_output INTEGER NOT NULL,
@@ -65,7 +66,7 @@ CREATE TABLE usage (
     tokens_cache_write INTEGER NOT NULL,
     tokens_reasoning INTEGER NOT NULL,
     tokens_cache_write_1h INTEGER NOT NULL, -- those of tokens_cache_write that stay in the cache for an hour
-    PRIMARY KEY (session_id, model)
+    PRIMARY KEY (session_id, model, day)
 ) WITHOUT ROWID;
 
 -- Labelled marks at positions of a journal: steps of type checkpoint, and compactions, which mark themselves.

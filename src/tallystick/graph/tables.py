@@ -110,6 +110,7 @@ class UsageState(msgspec.Struct, array_like=True):
 
     session_id: str
     model: str
+    day: int
     calls: int = 0
     tokens_input: int = 0
     tokens_output: int = 0

@@ -56,7 +56,7 @@ _FEW = 100
 
 # Two statements instead of INSERT OR REPLACE: that one opens a savepoint, at which FTS5 writes out all that it holds back.
 _REMOVE_SESSION = "DELETE FROM sessions WHERE session_id = ?"
-_REMOVE_USAGE = "DELETE FROM usage WHERE session_id = ? AND model = ?"
+_REMOVE_USAGE = "DELETE FROM usage WHERE session_id = ? AND model = ? AND day = ?"
 _REPLACE_CHECKPOINT = "UPDATE checkpoints SET replaced_by = ? WHERE hash = ? AND session_id = ?"
 _REMOVE_REQUEST = "DELETE FROM requests WHERE request_id = ?"
 _WRITE_SESSION = insertion("sessions", SessionState)
@@ -93,7 +93,7 @@ _WRITE_DOCUMENT = f"INSERT INTO search (rowid, {', '.join(COLUMNS)}) VALUES (?{'
 _END_BELOW = "SELECT first_id + size FROM sessions WHERE first_id <= ? ORDER BY first_id DESC LIMIT 1"
 _READ_SESSION = f"SELECT {columns(SessionState)} FROM sessions WHERE session_id = ?"
 _READ_REQUEST = f"SELECT {columns(RequestState)} FROM requests WHERE request_id = ?"
-_READ_USAGE = f"SELECT {columns(UsageState)} FROM usage WHERE session_id = ? AND model = ?"
+_READ_USAGE = f"SELECT {columns(UsageState)} FROM usage WHERE session_id = ? AND model = ? AND day = ?"
 _READ_STEP = f"SELECT {columns(StepRow)} FROM steps WHERE id = ?"
 
 
@@ -214,9 +214,9 @@ class Writer:
             return None
         return RequestState(*row)
 
-    def usage(self, model: str) -> UsageState | None:
-        """What a model used in the session."""
-        row = self._graph.row(_READ_USAGE, (self.state.session_id, model))
+    def usage(self, model: str, day: int) -> UsageState | None:
+        """What a model used in the session on a day."""
+        row = self._graph.row(_READ_USAGE, (self.state.session_id, model, day))
         if row is None:
             return None
         return UsageState(*row)
@@ -413,7 +413,7 @@ class Writer:
         self._graph.change_many(_WRITE_REQUEST, map(astuple, requests.values()))
         requests.clear()
         usage = self.rows.usage
-        self._graph.change_many(_REMOVE_USAGE, [(used.session_id, used.model) for used in usage.values()])
+        self._graph.change_many(_REMOVE_USAGE, [(used.session_id, used.model, used.day) for used in usage.values()])
         self._graph.change_many(_WRITE_USAGE, [astuple(used) for used in usage.values() if used.calls])
         usage.clear()
         self._graph.change(_REMOVE_SESSION, (self.state.session_id,))

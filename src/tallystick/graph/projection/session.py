@@ -44,6 +44,7 @@ _UNTITLED = frozenset(("summary", "injected", "notification", "command"))
 _INHERITED = {"child": RequestKind.TASK, "continuation": RequestKind.CONTINUATION, "fork": RequestKind.CONTINUATION}
 """By the kind of a session, whose request it is that nothing in the session opened."""
 _MOST_WORDS = 1_000
+_DAY_US = 86_400_000_000
 _TOKEN_COLUMNS = tuple(f"tokens_{kind}" for kind in TOKENS)
 
 
@@ -58,8 +59,8 @@ class Earlier(EarlierCalls, Protocol):
         """The row of the request that prompt `n` opened."""
         ...
 
-    def usage(self, model: str) -> UsageState | None:
-        """What a model used in the session."""
+    def usage(self, model: str, day: int) -> UsageState | None:
+        """What a model used in the session on a day."""
         ...
 
 
@@ -221,16 +222,17 @@ class SessionProjection:
         _add(self.state, row, sign)
         if row.tokens_output is not None or row.tokens_input is not None:
             _add_tokens(self.state, row, sign)
-            used = self._used(row.model or "")
+            used = self._used(row.model or "", max(row.at_us, 0) // _DAY_US)
             used.calls += sign
             used.tokens_cache_write_1h += sign * written_for_an_hour(row)
             _add_tokens(used, row, sign)
 
-    def _used(self, model: str) -> UsageState:
-        """What a model used. It counts as changed: who looks for it changes it."""
-        found = self.rows.usage.get(model)
+    def _used(self, model: str, day: int) -> UsageState:
+        """What a model used on a day. It counts as changed: who looks for it changes it."""
+        found = self.rows.usage.get((model, day))
         if found is None:
-            found = self.rows.usage[model] = self._earlier.usage(model) or UsageState(self.state.session_id, model)
+            found = self._earlier.usage(model, day) or UsageState(self.state.session_id, model, day)
+            self.rows.usage[model, day] = found
         return found
 
     def _replaced(self, step: Recorded) -> StepRow | None:
