@@ -2,6 +2,7 @@
 
 __all__ = [
     "acts",
+    "around",
     "artifact",
     "cost",
     "coverage",

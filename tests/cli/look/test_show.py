@@ -63,3 +63,28 @@ def test_a_tampered_step_is_shown_as_such(tally: Tally, full: Path) -> None:
     path.write_bytes(path.read_bytes().replace(b"Forced pushes", b"Gentle pushes"))
     shown = tally("show", "a42b3437:47").stdout
     assert "✕ the values do not match the hash" in shown
+
+
+def test_a_step_is_shown_among_those_before_and_after_it(tally: Tally, tally_json: TallyJson, full: Path) -> None:
+    shown = tally("show", "a42b3437:47", "--around", "3").stdout.splitlines()
+    assert len(shown) == 7
+    assert [line.startswith("▶") for line in shown] == [False] * 3 + [True] + [False] * 3
+    assert "denied" in shown[3]
+    assert "push" in shown[3]  # a result stands on the line of its call
+    found = tally_json("show", "a42b3437:47", "--around", "3")
+    assert [act["is_asked"] for act in found["acts"]] == [False] * 3 + [True] + [False] * 3
+    assert {46, 47} <= set(found["acts"][3]["numbers"])
+
+
+def test_the_first_step_has_none_before_it_and_one_that_says_little_is_shown_where_it_is_asked_for(
+    tally: Tally, full: Path
+) -> None:
+    first, *after = tally("show", "a42b3437:0", "--around", "2").stdout.splitlines()
+    assert first.startswith("▶")
+    assert "session_start" in first
+    assert len(after) == 2
+    assert len(tally("show", "a42b3437:0", "--around", "0").stdout.splitlines()) == 1
+
+
+def test_what_a_model_was_given_and_what_is_around_are_two_questions(tally: Tally, full: Path) -> None:
+    assert tally("show", "a42b3437:45", "--around", "2", "--input").exit_code == 64
