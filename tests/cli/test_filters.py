@@ -1,6 +1,7 @@
 """Times as people type them."""
 
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 from tallystick.cli.filters import read_moment, read_seconds, zone_of
 from tallystick.display.clock import shown_text
 from tallystick.model.moments import is_time
+from tests.cli.conftest import Tally, TallyJson
 from tests.support.cases import each, each_case
 
 NOW = datetime(2026, 11, 21, 15, 30, 45, 123456, UTC)
@@ -43,3 +45,30 @@ def test_local_times_are_those_of_the_machine(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setenv("TZ", "Asia/Kolkata")
     assert shown_text("2026-11-21T22:00:00.000000Z", zone_of(local=True)) == "2026-11-22T03:30:00.000000"
     assert zone_of(local=False) is None
+
+
+PROJECT_COMMANDS = ["session list", "coverage", "cost", "cost --by session", "alerts", "search the", "log"]
+
+
+@pytest.mark.parametrize("command", PROJECT_COMMANDS)
+def test_a_project_that_there_is_not_is_an_error_that_names_the_known(full: Path, tally: Tally, command: str) -> None:
+    result = tally(*command.split(), "--project", "projct")
+    assert result.exit_code != 0
+    assert "no session works in a project 'projct'" in result.stderr
+    assert "did you mean project?" in result.stderr
+
+
+def test_sessions_of_other_projects_are_not_counted(full: Path, tally_json: TallyJson) -> None:
+    named = {row["session"] for row in tally_json("session", "list", "--project", "project")["sessions"]}
+    every = {row["session"]: row["cwd"] for row in tally_json("session", "list")["sessions"]}
+    assert named == {session for session, cwd in every.items() if (cwd or "").endswith("/project")}
+    assert set() < named < set(every)
+    covered = tally_json("coverage", "--project", "project")["sessions"]
+    assert {one["session"] for one in covered} == named
+    spent = tally_json("cost", "--by", "session", "--project", "project", "--limit", "100")
+    assert {row["key"] for row in spent["rows"]} <= named
+    steps = tally_json("sql", spent["rows"][0]["query"])
+    assert len(steps["rows"]) == spent["rows"][0]["spending"]["calls"]
+    hits = tally_json("search", "the", "--project", "project", "--limit", "500")["hits"]
+    assert {hit["step"]["session"] for hit in hits} <= named
+    assert hits

@@ -17,6 +17,8 @@ from msgspec.structs import astuple
 
 from tallystick.graph.graph import Graph, Row
 from tallystick.graph.projection.statements import columns
+from tallystick.graph.projects import SESSION_IN_FOLDERS
+from tallystick.graph.queries import id_list
 from tallystick.graph.times import asked_time, milliseconds
 from tallystick.model.recorded import Recorded
 from tallystick.policy.alert import ALERT, FEEDBACK, SEVERITIES, VERDICTS, WORDS, sealed_alert, sealed_review
@@ -244,6 +246,8 @@ class AlertFilter(msgspec.Struct, frozen=True, kw_only=True):
     session: str | None = None
     rule: str | None = None
     since: str | None = None
+    folders: tuple[str, ...] = ()
+    """In which their sessions work: `graph.projects` finds them by name."""
     limit: int = 50
 
 
@@ -281,6 +285,8 @@ def _conditions(wanted: AlertFilter) -> Iterator[tuple[str, Iterable[object]]]:
         yield "a.rule_id = ?", (wanted.rule,)
     if wanted.since is not None:
         yield "a.created_at >= ?", (milliseconds(asked_time(wanted.since)),)
+    if wanted.folders:
+        yield SESSION_IN_FOLDERS, (id_list(wanted.folders),)
 
 
 def get_alert(graph: Graph, alert_id: int) -> AlertEntry | None:

@@ -12,7 +12,7 @@ import msgspec
 
 from tallystick.errors import UsageError
 from tallystick.graph.graph import Graph, Row
-from tallystick.graph.projects import IN_FOLDERS
+from tallystick.graph.projects import SESSION_IN_FOLDERS
 from tallystick.graph.queries import id_list
 from tallystick.graph.steps import STEP_COLUMNS, STEP_WIDTH, StepEntry, step_entry
 from tallystick.graph.times import asked_time
@@ -164,7 +164,7 @@ def _stepwise_conditions(wanted: LogFilter, conditions: list[_Condition]) -> tup
             sql += f" AND s.at_us {comparison} ?"
             values.append(asked_time(bound))
     if wanted.projects:
-        sql += f" AND s.session_id IN (SELECT q.session_id FROM sessions q WHERE {IN_FOLDERS})"
+        sql += f" AND {SESSION_IN_FOLDERS}"
         values.append(id_list(wanted.projects))
     if wanted.without:
         sql += f" AND s.type NOT IN ({', '.join('?' * len(wanted.without))})"

@@ -13,6 +13,8 @@ from tallystick.graph.graph import Graph
 
 IN_FOLDERS = "q.cwd IN (SELECT value FROM json_each(?))"
 """The condition that a session `q` works in one of some folders, given as an `id_list`."""
+SESSION_IN_FOLDERS = f"s.session_id IN (SELECT q.session_id FROM sessions q WHERE {IN_FOLDERS})"
+"""The condition that the session of a row `s` works in one of some folders."""
 _MOST_NAMED = 12
 
 

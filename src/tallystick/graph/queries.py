@@ -144,6 +144,8 @@ class SessionFilter(msgspec.Struct, frozen=True, kw_only=True):
     """Whole ids of sessions that they belong to."""
     since: str | None = None
     until: str | None = None
+    folders: tuple[str, ...] = ()
+    """In which their sessions work: `graph.projects` finds them by name."""
     limit: int | None = 50
 
 
@@ -273,6 +275,9 @@ def list_sessions(graph: Graph, wanted: SessionFilter) -> tuple[SessionRow, ...]
         if bound is not None:
             conditions.append(condition)
             values.append(milliseconds(asked_time(bound)))
+    if wanted.folders:
+        conditions.append("s.cwd IN (SELECT value FROM json_each(?))")
+        values.append(id_list(wanted.folders))
     return select_sessions(graph, " AND ".join(conditions), values, limit=wanted.limit)
 
 

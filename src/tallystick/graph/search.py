@@ -19,7 +19,8 @@ from msgspec.structs import replace
 from tallystick.errors import UsageError
 from tallystick.graph.document import COLUMNS, TOKENIZER, Document, document_of
 from tallystick.graph.graph import Graph, Row
-from tallystick.graph.queries import unsearchable_sessions
+from tallystick.graph.projects import SESSION_IN_FOLDERS
+from tallystick.graph.queries import id_list, unsearchable_sessions
 from tallystick.graph.steps import STEP_COLUMNS, StepEntry, step_entry
 from tallystick.graph.times import asked_time
 from tallystick.lineage.identity import thing_id
@@ -91,6 +92,8 @@ class SearchFilter(msgspec.Struct, frozen=True, kw_only=True):
     until: str | None = None
     path: str | None = None
     failed: bool = False
+    folders: tuple[str, ...] = ()
+    """In which their sessions work: `graph.projects` finds them by name."""
     order: Order = Order.BEST
     limit: int = 20
 
@@ -308,6 +311,9 @@ def _conditions(wanted: SearchFilter) -> tuple[str, list[object]]:
             values.append(asked_time(bound))
     if wanted.failed:
         sql += " AND s.success = 0"
+    if wanted.folders:
+        sql += f" AND {SESSION_IN_FOLDERS}"
+        values.append(id_list(wanted.folders))
     if wanted.path is not None:
         named, words = _path_condition(wanted.path)
         sql += f" AND s.id IN ({_TOUCHING.format(named)})"

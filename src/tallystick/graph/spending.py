@@ -13,6 +13,8 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from tallystick.graph.graph import Graph
+from tallystick.graph.projects import SESSION_IN_FOLDERS
+from tallystick.graph.queries import id_list
 from tallystick.graph.tables import TOKENS
 from tallystick.graph.times import asked_time
 
@@ -62,6 +64,8 @@ class UsedFilter(msgspec.Struct, frozen=True, kw_only=True):
     """Whole ids."""
     since: str | None = None
     until: str | None = None
+    folders: tuple[str, ...] = ()
+    """In which their sessions work: `graph.projects` finds them by name."""
 
 
 class UsedSum(msgspec.Struct, frozen=True, array_like=True):
@@ -123,6 +127,9 @@ def _steps(by: By, wanted: UsedFilter) -> tuple[str, Sequence[object]]:
         if bound is not None:
             conditions.append(f"s.at_us {sign} ?")
             values.append(asked_time(bound))
+    if wanted.folders:
+        conditions.append(SESSION_IN_FOLDERS)
+        values.append(id_list(wanted.folders))
     return f"SELECT {_KEYS[by]} AS key, {_COLUMNS} FROM {source} WHERE {' AND '.join(conditions)}", values
 
 
@@ -136,6 +143,9 @@ def steps_query(by: By, keys: Sequence[str | int] | None, wanted: UsedFilter) ->
     for bound, sign in ((wanted.since, ">="), (wanted.until, "<")):
         if bound is not None:
             conditions.append(f"s.at_us {sign} {asked_time(bound)}")
+    if wanted.folders:
+        named = ", ".join(map(_literal, wanted.folders))
+        conditions.append(f"s.session_id IN (SELECT session_id FROM sessions WHERE cwd IN ({named}))")
     tokens = ", ".join(f"s.tokens_{kind}" for kind in TOKENS)
     return (
         f"SELECT s.session_id, s.n, s.type, s.ts, s.model, {tokens}, {_SAID} AS said_microusd FROM steps s"

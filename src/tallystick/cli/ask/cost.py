@@ -11,7 +11,7 @@ import msgspec
 from tallystick.cli import completing, spending
 from tallystick.cli.command import Command, options_as
 from tallystick.cli.context import Run, pass_run, table
-from tallystick.cli.filters import limit_option, time_option, until_option
+from tallystick.cli.filters import limit_option, project_option, time_option, until_option
 from tallystick.cli.fitting import wrapped
 from tallystick.cli.prices import price_option, prices_for
 from tallystick.cli.progress import opened_index
@@ -34,6 +34,7 @@ class CostOptions(msgspec.Struct, frozen=True, kw_only=True):
     by: str
     since: str | None
     until: str | None
+    projects: tuple[str, ...]
     no_children: bool
     limit: int | None
     specs: tuple[str, ...]
@@ -46,6 +47,7 @@ class CostOptions(msgspec.Struct, frozen=True, kw_only=True):
 @time_option("--since", "Spending from this time on: 2026-11-21, 3h, today (UTC).")
 @until_option("Up to this time; a day that is named is included.")
 @click.option("--no-children", is_flag=True, help="Exclude the sub-agents of SESSION.")
+@project_option
 @limit_option("lines")
 @price_option
 @options_as(CostOptions)
@@ -57,6 +59,7 @@ def cost(run: Run, options: CostOptions) -> None:
     model without a price is listed and not counted. With --json each line has the SQL query that lists its steps.
     """
     from tallystick.ask.cost import costs, with_sub_agents
+    from tallystick.graph.projects import folders_of
     from tallystick.graph.spending import By, UsedFilter
     from tallystick.workspace.names import find_session
 
@@ -69,7 +72,10 @@ def cost(run: Run, options: CostOptions) -> None:
         else:
             every = [one for name in named for one in with_sub_agents(index.graph, name)]
         wanted = UsedFilter(
-            sessions=tuple(dict.fromkeys(every)) if options.sessions else None, since=options.since, until=options.until
+            sessions=tuple(dict.fromkeys(every)) if options.sessions else None,
+            since=options.since,
+            until=options.until,
+            folders=folders_of(index.graph, options.projects),
         )
         found = costs(index, prices, By(options.by), wanted, limit=run.limit(options.limit))
     run.answer("cost", found, cost_text(found, run.width))

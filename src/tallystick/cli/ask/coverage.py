@@ -11,7 +11,7 @@ import msgspec
 from tallystick.cli import completing
 from tallystick.cli.command import Command, options_as
 from tallystick.cli.context import Run, counted, labelled, pass_run, table
-from tallystick.cli.filters import limit_option, time_option
+from tallystick.cli.filters import limit_option, project_option, time_option
 from tallystick.cli.steps import short
 from tallystick.display.text import cut, one_line
 
@@ -31,6 +31,7 @@ class CoverageOptions(msgspec.Struct, frozen=True, kw_only=True):
     limit: int | None
     agents: tuple[str, ...]
     since: str | None
+    projects: tuple[str, ...]
     require: str | None
 
 
@@ -46,6 +47,7 @@ class CoverageOptions(msgspec.Struct, frozen=True, kw_only=True):
     type=click.Choice(["corroborated", "complete", "partial"]),
     help="Exit with 3 if a session is below this level.",
 )
+@project_option
 @options_as(CoverageOptions)
 @pass_run
 def coverage(run: Run, name: str | None, options: CoverageOptions) -> None:
@@ -61,6 +63,7 @@ def coverage(run: Run, name: str | None, options: CoverageOptions) -> None:
     from tallystick.ask.coverage import coverages_of
     from tallystick.ask.prices import read_prices
     from tallystick.ask.receipt import receipt_of
+    from tallystick.graph.projects import folders_of
     from tallystick.graph.queries import SessionFilter
     from tallystick.review.sessions import list_sessions
     from tallystick.workspace.indexing import open_index
@@ -73,7 +76,12 @@ def coverage(run: Run, name: str | None, options: CoverageOptions) -> None:
             named = [find_session(index, name)]
             receipt = receipt_of(run.home, index, named[0], read_prices(run.home))
         else:
-            wanted = SessionFilter(agents=options.agents, since=options.since, limit=run.limit(options.limit) + 1)
+            wanted = SessionFilter(
+                agents=options.agents,
+                since=options.since,
+                folders=folders_of(index.graph, options.projects),
+                limit=run.limit(options.limit) + 1,
+            )
             named = [row.session for row in list_sessions(index, wanted)]
     most = 1
     if name is None:

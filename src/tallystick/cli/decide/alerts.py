@@ -12,7 +12,7 @@ import msgspec
 
 from tallystick.cli.command import TAMPERED, Command, Group, options_as
 from tallystick.cli.context import Run, counted, labelled, pass_run, path_text
-from tallystick.cli.filters import limit_option, time_option
+from tallystick.cli.filters import limit_option, project_option, time_option
 from tallystick.cli.fitting import Shape, fitted
 from tallystick.cli.nodes import answer_data, answer_text, moment
 from tallystick.cli.steps import short
@@ -54,6 +54,7 @@ class AlertOptions(msgspec.Struct, frozen=True, kw_only=True):
     session: str | None
     rule: str | None
     since: str | None
+    projects: tuple[str, ...]
     limit: int | None
 
 
@@ -64,12 +65,14 @@ class AlertOptions(msgspec.Struct, frozen=True, kw_only=True):
 @click.option("--session", metavar="S", help="Alerts of this session.")
 @click.option("--rule", metavar="R", help="Alerts of this rule.")
 @time_option("--since", "From this time on: 2026-11-21, 2026-11-21T10:30, 3h, today (UTC).")
+@project_option
 @limit_option("alerts")
 @options_as(AlertOptions)
 @pass_run
 def alerts(run: Run, options: AlertOptions) -> None:
     """Denied, questioned and flagged calls, newest first: number, time (UTC), severity, effect, rule, step, message."""
     from tallystick.graph.alerts import AlertFilter
+    from tallystick.graph.projects import folders_of
     from tallystick.trust.alerts import read_alerts
     from tallystick.workspace.indexing import open_index
 
@@ -77,7 +80,12 @@ def alerts(run: Run, options: AlertOptions) -> None:
     with open_index(run.home) as index:
         run.take(index.remarks)
         wanted = AlertFilter(
-            severity=options.severity, session=options.session, rule=options.rule, since=options.since, limit=most + 1
+            severity=options.severity,
+            session=options.session,
+            rule=options.rule,
+            since=options.since,
+            folders=folders_of(index.graph, options.projects),
+            limit=most + 1,
         )
         found = read_alerts(index, wanted)
     shown = found[:most]

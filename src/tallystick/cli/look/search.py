@@ -11,7 +11,7 @@ import msgspec
 
 from tallystick.cli.command import Command, options_as
 from tallystick.cli.context import Run, counted, pass_run
-from tallystick.cli.filters import limit_option, time_option, until_option
+from tallystick.cli.filters import limit_option, project_option, time_option, until_option
 from tallystick.cli.fitting import wrapped
 from tallystick.cli.progress import opened_index
 from tallystick.cli.steps import short
@@ -37,6 +37,7 @@ class SearchOptions(msgspec.Struct, frozen=True, kw_only=True):
     until: str | None
     path: str | None
     failed: bool
+    projects: tuple[str, ...]
     newest: bool
     limit: int | None
 
@@ -60,6 +61,7 @@ class SearchOptions(msgspec.Struct, frozen=True, kw_only=True):
     "--path", metavar="P", help="Calls that touched this file, and their results; the end of a path is enough."
 )
 @click.option("--failed", is_flag=True, help="Only what failed or was refused.")
+@project_option
 @click.option("--newest", is_flag=True, help="Newest first.  [default: best first]")
 @limit_option("steps")
 @options_as(SearchOptions)
@@ -72,6 +74,7 @@ def search(run: Run, words: tuple[str, ...], options: SearchOptions) -> None:
     """
     from tallystick.ask.search import search as search_steps
     from tallystick.graph.journals import Depth
+    from tallystick.graph.projects import folders_of
     from tallystick.graph.search import MOST_RANKED, Order, SearchFilter
     from tallystick.workspace.names import find_session
 
@@ -87,6 +90,7 @@ def search(run: Run, words: tuple[str, ...], options: SearchOptions) -> None:
             until=options.until,
             path=options.path,
             failed=options.failed,
+            folders=folders_of(index.graph, options.projects),
             order=Order.NEWEST if options.newest else Order.BEST,
             limit=run.limit(options.limit),
         )

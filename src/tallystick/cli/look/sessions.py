@@ -11,7 +11,7 @@ import click
 from tallystick.cli import completing
 from tallystick.cli.command import Command, Group
 from tallystick.cli.context import Run, counted, labelled, pass_run, path_text, table
-from tallystick.cli.filters import limit_option, time_option
+from tallystick.cli.filters import limit_option, project_option, time_option
 from tallystick.cli.progress import opened_index
 from tallystick.cli.steps import short
 from tallystick.display.amounts import cost_text, count_or_blank
@@ -70,15 +70,18 @@ session = Group(
 @click.option("--workspace", "workspaces", multiple=True, metavar="W", help="Sessions of this workspace.")
 @click.option("--parent", "parents", multiple=True, metavar="SESSION", help="Child sessions of this one.")
 @time_option("--since", "Sessions with a step from this time on: 2026-11-21, 3h, today (UTC).")
+@project_option
 @pass_run
-def list_(run: Run, /, limit: int | None, **wanted: Any) -> None:
+def list_(run: Run, /, limit: int | None, projects: tuple[str, ...], **wanted: Any) -> None:
     """List sessions, the one with the newest step first."""
+    from tallystick.graph.projects import folders_of
     from tallystick.graph.queries import SessionFilter
     from tallystick.review.sessions import describe, list_sessions, workflow_of
 
     most = run.limit(limit)
     with opened_index(run) as index:
-        found = list_sessions(index, SessionFilter(**wanted, limit=most + 1))
+        folders = folders_of(index.graph, projects)
+        found = list_sessions(index, SessionFilter(**wanted, folders=folders, limit=most + 1))
         rows, has_more = found[:most], len(found) > most
         about = describe(run.home, index, [row.session for row in rows])
         workflows = {row.session: workflow_of(run.home, index, row) for row in rows}
