@@ -1,4 +1,4 @@
-"""An act as one row: a prompt as a heading; a call with what it was asked, what came of it, and how long it took.
+"""An act as one row: a prompt as a heading; a call with what it was asked, its result, and how long it took.
 
 Owns these words, whether an act was denied, asked about or failed, and which acts are no part of the work and are left out
 (`Kind.QUIET`). Every program that shows rows shows these. All texts are safe to print. Must not know times, columns other
@@ -46,7 +46,7 @@ class Word(enum.StrEnum):
 
 
 class ActRow(msgspec.Struct, frozen=True, kw_only=True):
-    """An act in words: its name, what it was asked, what came of it, how long it took."""
+    """An act in words: its name, what it was asked, its result, how long it took."""
 
     kind: Kind
     word: Word = Word.NONE
@@ -167,7 +167,7 @@ def _word(steps: Sequence[Recorded]) -> Word:
 
 
 def refuses(step: Recorded) -> bool:
-    """Whether a step says no to a call, whoever says it: a rule, a check, a person."""
+    """Whether a step says no to a call, no matter who says it: a rule, a check, a person."""
     if step.type == "decision":
         return "deny" in (step.member("told") or step.member("effect"),)
     return step.member("decision") in _REFUSING or step.member("action") in _REFUSING
@@ -242,7 +242,7 @@ def _from(text: str, folder: str) -> str:
 
 
 def _came(steps: Sequence[Recorded], result: Recorded | None, word: Word, folder: str) -> str:
-    """What came of a call: why it was denied or failed, else the beginning of its output where that says something."""
+    """The result of a call: why it was denied or failed, else the beginning of its output where that says something."""
     if word is Word.DENIED:
         return first_line(_reason(steps, result), _WIDEST)
     if result is None:

@@ -14,7 +14,7 @@ def shown_time(moment: datetime, zone: tzinfo | None) -> str:
 
 
 def shown_text(text: str | None, zone: tzinfo | None) -> str:
-    """A time in the record's notation, as `shown_time` writes it; unchanged if it is not a time, empty if there is none."""
+    """A time in the record's notation, as `shown_time` writes it; unchanged if it is not a time, empty if none is given."""
     if not text:
         return ""
     try:

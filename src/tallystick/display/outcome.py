@@ -1,4 +1,4 @@
-"""A step in a few words: its name, how long it took, and what came of it, on one line.
+"""A step in a few words: its name, how long it took, and its result, on one line.
 
 Owns which of a step's values says most about it, type by type. Everything it returns is safe to print. Must not know
 where the step was found.
@@ -94,7 +94,7 @@ def is_failed(step: Recorded) -> bool:
 
 
 def outcome_of(step: Recorded, width: int) -> str:
-    """What came of the step, within `width` columns."""
+    """The result of the step, within `width` columns."""
     return cut(" · ".join(first_line(part, width) for part in _parts(step) if part), width)
 
 

@@ -1,4 +1,4 @@
-"""What came of a node: one step of a walk towards the effects.
+"""The result of a node: one step of a walk towards the effects.
 
 Owns which rows those are, kind by kind. A call that read something is reported and not gone on from: what it wrote
 counts only where data is known to have flowed, which is an edge of its own. Must not know how far a walk goes.

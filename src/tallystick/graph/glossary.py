@@ -23,7 +23,7 @@ MEANINGS = {
     "sessions": "One row a conversation of an agent. flagged and root_pid are as the reference has them.",
     "usage": "What each model used in a session, by day.",
     "checkpoints": "Labelled marks at positions of journals.",
-    "requests": "One row a human prompt and what came of it; one without a prompt for what no human asked.",
+    "requests": "One row a human prompt and its result; one without a prompt for what no human asked.",
     "steps": "One row a step of the record: the entry n of its session's journal. session_events shows it with all members.",
     "session_edges": "What connects sessions: child, continuation, fork, merge. claimed_*: said by the agent, not sealed.",
     "agent_events": "What agents asked for and got: calls, results, permissions, and a file_intent for each file named.",

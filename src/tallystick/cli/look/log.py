@@ -42,7 +42,7 @@ _MOST_LANES, _LEAST = 16, 60
 def log(run: Run, /, session: str | None, as_graph: bool, limit: int | None, **options: Any) -> None:
     """What agents did, of all sessions, the newest last.
 
-    One line for each prompt and each call: time (UTC), place, project, what was asked and what came of it. The word
+    One line for each prompt and each call: time (UTC), place, project, what was asked and its result. The word
     denied, asked or failed stands on the line. A sub-agent is one line, with what it came to; -v shows every step. With
     --graph each step has a lane, below the steps that follow it.
     """

@@ -74,11 +74,11 @@ class EarlierCalls(Protocol):
         ...
 
     def undo_call(self, n: int) -> None:
-        """Take out the intents of call `n` and what came of them: a newer entry has its value."""
+        """Take out the intents of call `n` and the result of them: a newer entry has its value."""
         ...
 
     def undo_result(self, n: int) -> None:
-        """Take out what came of the intents of call `n`: its result has another value now."""
+        """Take out the result of the intents of call `n`: its result has another value now."""
         ...
 
 

@@ -312,7 +312,7 @@ class Writer:
         return [row[0].removeprefix("file://") for row in rows]
 
     def undo_call(self, n: int) -> None:
-        """Take out the intents of call `n` and what came of them."""
+        """Take out the intents of call `n` and the result of them."""
         self.undo_result(n)
         id_ = (self.state.first_id + n,)
         self._graph.change("DELETE FROM intents WHERE step_id = ?", id_)
@@ -320,7 +320,7 @@ class Writer:
         self._graph.change("DELETE FROM agent_events WHERE type = 'file_intent' AND step_id = ?", id_)
 
     def undo_result(self, n: int) -> None:
-        """Take out what came of the intents of call `n`."""
+        """Take out the result of the intents of call `n`."""
         self.write_steps()
         id_ = self.state.first_id + n
         self._graph.change(_UNSETTLE_STEPS, (id_, id_ + 1))
