@@ -98,7 +98,7 @@ DENIED = (
     + " OR ({0}.type = 'decision' AND"
     " coalesce(json_extract({0}.meta, '$.told'), json_extract({0}.meta, '$.effect')) = 'deny'))"
 )
-"""The condition that a step `{0}` says no to a call, no matter who says it; `display.acts.refuses` says the same of a step."""
+"""The condition that a step `{0}` says no to a call; `display.acts.refuses` says the same of a step."""
 
 
 def get_step(graph: Graph, session: str, n: int) -> StepEntry | None:
