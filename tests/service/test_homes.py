@@ -42,7 +42,7 @@ def test_a_call_is_judged_by_the_home_that_the_hook_has(folder: str, recorder_ho
     other = next(one for one in AGENTS_HOMES if one != folder)
 
     def told(number: int, command: str) -> str | None:
-        return answered(deliver({**pre_tool_use(number, command=command), "cwd": "/work/project"}, HOME=folder))
+        return answered(deliver({**pre_tool_use(number, command=command), "cwd": "/srv/project"}, HOME=folder))
 
     assert told(1, f"echo '{{}}' > {folder}/.claude/settings.json") == "deny"
     assert told(2, "echo '{}' > ~/.claude/settings.json") == "deny"
@@ -53,7 +53,7 @@ def test_a_call_is_judged_by_the_home_that_the_hook_has(folder: str, recorder_ho
 
 
 def test_a_sub_agent_is_judged_by_the_home_of_its_session(recorder_home: Path, deliver: Deliver) -> None:
-    said = {**pre_tool_use(1, command="cat /srv/agent/.npmrc"), "cwd": "/work/project"}
+    said = {**pre_tool_use(1, command="cat /srv/agent/.npmrc"), "cwd": "/srv/project"}
     part = {**said, "agent_id": "a1", "agent_type": "Explore"}
     assert answered(deliver({**part, "tool_use_id": "toolu_1"}, HOME="/srv/agent")) == "deny"
     assert answered(deliver({**part, "tool_use_id": "toolu_2"}, HOME=str(recorder_home))) == "ask"
@@ -61,7 +61,7 @@ def test_a_sub_agent_is_judged_by_the_home_of_its_session(recorder_home: Path, d
 
 @pytest.mark.parametrize("folder", ["relative", "/", ""])
 def test_what_is_no_home_folder_is_not_judged_by(folder: str, recorder_home: Path, deliver: Deliver) -> None:
-    said = {**pre_tool_use(1, command=f"echo alias >> {recorder_home}/.profile"), "cwd": "/work/project"}
+    said = {**pre_tool_use(1, command=f"echo alias >> {recorder_home}/.profile"), "cwd": "/srv/project"}
     assert answered(deliver(said, HOME=folder)) == "ask"
 
 
