@@ -2,9 +2,12 @@ from __future__ import annotations
 
 import msgspec
 
-from tallystick.graph.graph import Graph
+from tallystick.display.acts import refuses
+from tallystick.graph.graph import Graph, Mode
 from tallystick.graph.project import project
-from tallystick.graph.steps import StepEntry, Tokens, get_step
+from tallystick.graph.steps import DENIED, StepEntry, Tokens, get_step
+from tallystick.journal.home import Home
+from tallystick.journal.read import read_session
 from tests.graph.making import Session, sid_of, time_at
 
 
@@ -62,3 +65,16 @@ def test_a_step_beyond_the_end_is_no_step_of_the_next_session(graph: Graph) -> N
 def test_all_kinds_of_tokens_but_those_of_reasoning_make_the_total() -> None:
     assert Tokens(*range(1, 6)).total == 10
     assert msgspec.structs.asdict(Tokens()) == dict.fromkeys(Tokens.__struct_fields__, 0)
+
+
+def test_the_index_and_the_rows_of_the_log_agree_on_which_steps_refuse(indexed_samples: Home) -> None:
+    with Graph(indexed_samples.graph, Mode.READ) as graph:
+        by_index = set(graph.rows(f"SELECT s.session_id, s.n FROM steps s WHERE {DENIED.format('s')}"))
+    said = {
+        (sid, step.n)
+        for sid, _ in indexed_samples.sessions()
+        for step in read_session(indexed_samples, sid)
+        if refuses(step)
+    }
+    assert said
+    assert by_index == said
